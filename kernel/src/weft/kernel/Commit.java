@@ -1,0 +1,84 @@
+package weft.kernel;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One version of a stream table's log: a knot, a cut, the table's creation, or what another tool wrote.
+ *
+ * @param weft the knot or cut as its writer described it, or null
+ * @param cutVersion newest version before this one that is a cut, -1 for none, null when another tool wrote it
+ * @param schemaVersion newest version up to this one that sets the schema, null when another tool wrote it
+ * @param metaData Delta's description of the table that this version sets, or null
+ */
+record Commit(
+    long version,
+    ObjectNode weft,
+    List<DataFile> files,
+    Long cutVersion,
+    Long schemaVersion,
+    ObjectNode metaData) {
+  static final long NONE = -1;
+
+  static Commit parse(long version, String text) {
+    ObjectNode weft = null;
+    Long cutVersion = null;
+    Long schemaVersion = null;
+    ObjectNode metaData = null;
+    List<DataFile> files = new ArrayList<>();
+    for (String line : text.split("\n")) {
+      if (line.isBlank()) {
+        continue;
+      }
+      JsonNode action = Json.parse(line);
+      if (action.has("add")) {
+        files.add(DataFile.fromAdd(action.get("add")));
+      } else if (action.get("metaData") instanceof ObjectNode described) {
+        metaData = described;
+      } else if (action.path("commitInfo").path("userMetadata").isTextual()) {
+        JsonNode note = Json.parse(action.get("commitInfo").get("userMetadata").asText());
+        if (note.has("log")) {
+          weft = note.get("weft") instanceof ObjectNode object ? object : null;
+          cutVersion = note.get("log").required("cut").asLong();
+          schemaVersion = note.get("log").required("schema").asLong();
+        }
+      }
+    }
+    return new Commit(version, weft, List.copyOf(files), cutVersion, schemaVersion, metaData);
+  }
+
+  boolean isOurs() {
+    return cutVersion != null;
+  }
+
+  boolean isKnot() {
+    return weft != null && weft.has("knot");
+  }
+
+  boolean isCut() {
+    return weft != null && weft.has("cut");
+  }
+
+  long knot() {
+    return weft.get("knot").asLong();
+  }
+
+  long keep() {
+    return weft.get("cut").get(0).asLong();
+  }
+
+  long head() {
+    return weft.get("cut").get(1).asLong();
+  }
+
+  long rows() {
+    return files.stream().mapToLong(DataFile::rows).sum();
+  }
+
+  /** The knot as its writer described it, with the version that it has in the table. */
+  ObjectNode described() {
+    return weft.deepCopy().put("version", version);
+  }
+}

@@ -1,0 +1,39 @@
+package weft.kernel;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The knots of a stream that were rolled back, as disjoint ranges (keep, head]. */
+final class Cuts {
+  private final TreeMap<Long, Long> headByKeep = new TreeMap<>();
+
+  void add(long keep, long head) {
+    long low = keep;
+    long high = head;
+    Map.Entry<Long, Long> before = headByKeep.floorEntry(low);
+    if (before != null && before.getValue() >= low) {
+      low = before.getKey();
+      high = Math.max(high, before.getValue());
+    }
+    Map<Long, Long> inside = headByKeep.subMap(low, true, high, true);
+    for (long end : inside.values()) {
+      high = Math.max(high, end);
+    }
+    inside.clear();
+    headByKeep.put(low, high);
+  }
+
+  boolean contains(long knot) {
+    Map.Entry<Long, Long> range = headByKeep.lowerEntry(knot);
+    return range != null && range.getValue() >= knot;
+  }
+
+  /** The highest knot up to {@code knot} that is not cut, whether or not there is one with that number. */
+  long lastKept(long knot) {
+    return contains(knot) ? headByKeep.lowerKey(knot) : knot;
+  }
+
+  void clear() {
+    headByKeep.clear();
+  }
+}

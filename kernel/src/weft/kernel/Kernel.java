@@ -1,0 +1,13 @@
+package weft.kernel;
+
+import org.apache.spark.sql.SparkSession;
+
+/** What the kernel adds to a Spark session. */
+public final class Kernel {
+  private Kernel() {}
+
+  /** Registers the kernel's SQL functions in a session. */
+  public static void register(SparkSession spark) {
+    TryValue.register(spark);
+  }
+}

@@ -1,0 +1,158 @@
+package weft.kernel;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.UUID;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.execution.datasources.OutputWriter;
+import org.apache.spark.sql.types.StructType;
+
+/** One output of the spine in one task: writes its rows to a file made for the first of them, hashing as it goes. */
+final class OutputTask {
+  private static final int BUFFER_BYTES = 1 << 18;
+
+  private final OutputSpec spec;
+  private final String prefix;
+  private final int partition;
+  private final RecordHash hash;
+  private final UnsafeRow row;
+  private final OutputReport report;
+  private final int system;
+  private final int sourcePartition;
+  private final int eventTime;
+  private final UnsafeRow systemRow;
+  private final Stamp.Setter stamp;
+  private int lastPartition;
+  private PartitionSpan lastSpan;
+  private OutputWriter writer;
+
+  OutputTask(OutputSpec spec, String prefix, int partition, Stamp stamp, OutputReport report) {
+    this.spec = spec;
+    this.prefix = prefix;
+    this.partition = partition;
+    this.report = report;
+    StructType schema = spec.schema();
+    this.hash = new RecordHash(schema);
+    this.row = new UnsafeRow(schema.length());
+    this.system = ordinal(schema, RecordHash.SYSTEM);
+    StructType inner = system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();
+    this.sourcePartition = ordinal(inner, "partition");
+    this.eventTime = ordinal(inner, "event_time");
+    this.systemRow = new UnsafeRow(inner.length());
+    this.stamp = stamp == null || system < 0 ? null : stamp.on(inner);
+  }
+
+  private static int ordinal(StructType schema, String name) {
+    return schema.getFieldIndex(name).isDefined() ? schema.fieldIndex(name) : -1;
+  }
+
+  /** Writes this output's struct of a woven row, if it has one. */
+  void take(UnsafeRow woven) {
+    if (woven.isNullAt(spec.ordinal())) {
+      return;
+    }
+    point(row, woven, spec.ordinal());
+    if (writer == null) {
+      open();
+    }
+    if (system >= 0 && !row.isNullAt(system)) {
+      point(systemRow, row, system);
+      if (stamp != null) {
+        stamp.set(systemRow);
+      }
+      if (sourcePartition >= 0) {
+        span();
+      }
+    }
+    writer.write(row);
+    hash.add(row);
+  }
+
+  /** Points a row at the struct inside another one, without an object per row. */
+  private static void point(UnsafeRow inner, UnsafeRow outer, int ordinal) {
+    long place = outer.getLong(ordinal);
+    inner.pointTo(outer.getBaseObject(), outer.getBaseOffset() + (int) (place >>> 32), (int) place);
+  }
+
+  private void span() {
+    if (systemRow.isNullAt(sourcePartition)) {
+      return;
+    }
+    int number = systemRow.getInt(sourcePartition);
+    if (lastSpan == null || number != lastPartition) {
+      lastSpan = report.partitions.computeIfAbsent(number, n -> new PartitionSpan());
+      lastPartition = number;
+    }
+    lastSpan.rows++;
+    if (eventTime >= 0 && !systemRow.isNullAt(eventTime)) {
+      lastSpan.addTime(systemRow.getLong(eventTime));
+    }
+  }
+
+  private void open() {
+    TaskID task = new TaskID(new JobID("weft", 0), TaskType.MAP, partition);
+    TaskAttemptContext context =
+        new TaskAttemptContextImpl(spec.conf().value(), new TaskAttemptID(task, 0));
+    // The random part keeps attempts apart: what a failed one leaves is never named by a commit.
+    String name =
+        String.format(
+            "%s-%05d-%s%s",
+            prefix, partition, UUID.randomUUID(), spec.factory().getFileExtension(context));
+    writer =
+        spec.factory().newInstance(new Path(spec.folder(), name).toString(), spec.schema(), context);
+  }
+
+  /** Finishes the file: its bytes are on the disk and hashed when this returns. */
+  void finish() throws IOException {
+    if (writer == null) {
+      return;
+    }
+    writer.close();
+    Path path = new Path(writer.path());
+    writer = null;
+    FileSystem files = path.getFileSystem(spec.conf().value());
+    if (LocalCheckpoints.isLocal(files)) {
+      DurableFile.sync(LocalCheckpoints.local(path));
+      DurableFile.syncFolder(LocalCheckpoints.local(path).getParent());
+    }
+    FileStatus status = files.getFileStatus(path);
+    report.files.add(
+        new DataFile(
+            path.getName(), hash.rows(), status.getLen(), status.getModificationTime(), digest(files, path)));
+    report.hash.add(hash.sum());
+  }
+
+  private static String digest(FileSystem files, Path path) throws IOException {
+    MessageDigest sha256 = RecordHash.sha256();
+    byte[] buffer = new byte[BUFFER_BYTES];
+    try (InputStream in = files.open(path)) {
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        sha256.update(buffer, 0, read);
+      }
+    }
+    return HexFormat.of().formatHex(sha256.digest());
+  }
+
+  /** Lets go of the file after a failure, which is the error to report. */
+  void abandon(Throwable failure) {
+    if (writer != null) {
+      try {
+        writer.close();
+      } catch (RuntimeException e) {
+        failure.addSuppressed(e);
+      }
+      writer = null;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package weft.kernel;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.runtime.AbstractFunction0;
+
+/** Writes a woven batch to all its streams in one pass, hashing and counting on the way. Called by the batch's driver. */
+public final class Spine {
+  private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]+");
+
+  private Spine() {}
+
+  /**
+   * Writes every non-null struct of each output column to files in that output's folder.
+   *
+   * @param frame one nullable struct column per output, an int column of verdicts, optionally a string column of control
+   *     values
+   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …, "control": …,
+   *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}}}
+   * @return per output its rows, bytes, hash, files and source partitions; how often each verdict came; control values
+   */
+  public static String write(Dataset<Row> frame, String specJson) throws IOException {
+    ObjectNode spec = Json.parseObject(specJson);
+    String prefix = spec.required("prefix").asText();
+    if (!PREFIX.matcher(prefix).matches()) {
+      throw new IllegalArgumentException("File names cannot start with '" + prefix + "'.");
+    }
+    StructType schema = frame.schema();
+    SparkSession spark = (SparkSession) frame.sparkSession();
+    List<OutputSpec> outputs = new ArrayList<>();
+    for (JsonNode output : spec.required("outputs")) {
+      outputs.add(prepare(spark, schema, output));
+    }
+    SpineTask task =
+        new SpineTask(
+            prefix,
+            outputs,
+            schema,
+            ordinal(schema, spec.path("verdict").asText(null)),
+            ordinal(schema, spec.path("control").asText(null)),
+            Stamp.parse(spec.path("stamp")));
+    QueryExecution query = execution(frame);
+    SpineReport total = new SpineReport(outputs.size());
+    tracked(
+            query,
+            () -> query.toRdd().toJavaRDD().mapPartitionsWithIndex(task, true).collect())
+        .forEach(total::add);
+    return total.toJson(outputs).toString();
+  }
+
+  /** The number of rows and the sum of their hashes, however they are ordered and partitioned. */
+  public static String fingerprint(Dataset<Row> rows) {
+    QueryExecution query = execution(rows);
+    FingerprintTask task = new FingerprintTask(rows.schema());
+    long count = 0;
+    HashSum hash = new HashSum();
+    for (FingerprintTask.Sum sum :
+        tracked(query, () -> query.toRdd().toJavaRDD().mapPartitions(task).collect())) {
+      count += sum.rows();
+      hash.add(sum.hash());
+    }
+    return Json.object().put("rows", count).put("hash", hash.hex()).toString();
+  }
+
+  private static OutputSpec prepare(SparkSession spark, StructType schema, JsonNode output)
+      throws IOException {
+    String column = output.required("column").asText();
+    int ordinal = schema.fieldIndex(column);
+    StructType rows = ((StructType) schema.fields()[ordinal].dataType()).asNullable();
+    Job job = Job.getInstance(spark.sessionState().newHadoopConf());
+    // Microseconds have statistics and are half as wide as Spark's default, which is for old readers.
+    job.getConfiguration().set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
+    OutputWriterFactory factory =
+        new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), rows);
+    return new OutputSpec(
+        column,
+        ordinal,
+        output.required("path").asText(),
+        rows,
+        factory,
+        new SerializableConfiguration(job.getConfiguration()));
+  }
+
+  private static int ordinal(StructType schema, String column) {
+    return column == null ? -1 : schema.fieldIndex(column);
+  }
+
+  private static QueryExecution execution(Dataset<Row> frame) {
+    return ((org.apache.spark.sql.classic.Dataset<Row>) frame).queryExecution();
+  }
+
+  /** Runs a query's job as one that Spark's interface shows with its plan. */
+  private static <T> T tracked(QueryExecution query, Supplier<T> body) {
+    return SQLExecution$.MODULE$.withNewExecutionId(
+        query,
+        Option.empty(),
+        new AbstractFunction0<T>() {
+          @Override
+          public T apply() {
+            return body.get();
+          }
+        });
+  }
+}

@@ -1,0 +1,31 @@
+package weft.kernel;
+
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.collection.immutable.Map;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * How a stream is read.
+ *
+ * @param path the table's folder
+ * @param name who reads it, for ticks
+ * @param maxRows how many rows a batch admits, 0 for all there are
+ * @param startKnot the last knot that is not read
+ * @param buckets how many buckets get a control row per batch, 0 for none
+ */
+record StreamOptions(String path, String name, long maxRows, long startKnot, int buckets) {
+
+  static StreamOptions of(Map<String, String> options) {
+    CaseInsensitiveStringMap given = new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
+    String path = given.get("path");
+    if (path == null) {
+      throw new IllegalArgumentException("A weft-stream needs the option path: its table's folder.");
+    }
+    return new StreamOptions(
+        path,
+        given.getOrDefault("name", path),
+        given.getLong("maxRows", 0),
+        given.getLong("startKnot", 0),
+        given.getInt("buckets", 0));
+  }
+}

@@ -1,0 +1,333 @@
+package weft.kernel.window;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * One batch of one bucket, for windows that are each key's own: sessions, global windows, and windows whose panes also
+ * come by count or time.
+ *
+ * <p>Knot by knot: the knot's records, and the panes that their number brings; then its watermark, and the panes that
+ * it brings. A key is read when it is first needed and written once, at the end of the batch.
+ */
+final class KeyBucket {
+  /** A session's place in the agenda is rounded down to this part of the gap, so that times are few. */
+  private static final int STEPS_PER_GAP = 16;
+
+  /** A key with its windows, as the batch has changed them. */
+  private static final class Key {
+    final byte[] bytes;
+    List<KeyWindow> windows = new ArrayList<>();
+    boolean isStored;
+
+    Key(byte[] bytes) {
+      this.bytes = bytes;
+    }
+  }
+
+  private final Shape shape;
+  private final Layout layout;
+  private final KeyState state;
+  private final KeyStore store;
+  private final PaneRow panes;
+  private final List<byte[]> late;
+  private final Map<UTF8String, Key> keys = new HashMap<>();
+
+  KeyBucket(Task task, KeyState state, KeyStore store, PaneRow panes, List<byte[]> late) {
+    this.shape = task.shape();
+    this.layout = task.layout();
+    this.state = state;
+    this.store = store;
+    this.panes = panes;
+    this.late = late;
+  }
+
+  /** Runs one knot: what it brings for each key, then its watermark. */
+  void run(LinkedHashMap<UTF8String, List<Arrival>> arrivals, long watermark) {
+    arrivals.forEach(this::take);
+    if (watermark > state.watermark) {
+      move(watermark);
+    }
+  }
+
+  private void take(UTF8String name, List<Arrival> arrivals) {
+    Key key = key(name);
+    Set<KeyWindow> touched = new LinkedHashSet<>();
+    if (shape.isSession()) {
+      merge(key, arrivals, touched);
+    } else {
+      for (Arrival arrival : arrivals) {
+        KeyWindow window = window(key, arrival.start(), arrival.end());
+        add(window, arrival);
+        touched.add(window);
+      }
+    }
+    for (KeyWindow window : touched) {
+      fireByCount(key, window);
+      plan(key, window);
+    }
+  }
+
+  private KeyWindow window(Key key, long start, long end) {
+    for (KeyWindow window : key.windows) {
+      if (window.start == start && window.end == end) {
+        return window;
+      }
+    }
+    KeyWindow window = new KeyWindow(start, end, layout);
+    key.windows.add(window);
+    return window;
+  }
+
+  private void add(KeyWindow window, Arrival arrival) {
+    window.merge(layout, arrival.longs(), arrival.objects());
+    window.pending += arrival.longs()[Layout.RECORDS];
+  }
+
+  /** Sessions that overlap or touch become one; a group of nothing but expired records is late. */
+  private void merge(Key key, List<Arrival> arrivals, Set<KeyWindow> touched) {
+    arrivals.sort(Comparator.comparingLong(Arrival::start));
+    key.windows.sort(Comparator.comparingLong(window -> window.start));
+    List<KeyWindow> merged = new ArrayList<>();
+    int nextWindow = 0;
+    int nextArrival = 0;
+    while (nextWindow < key.windows.size() || nextArrival < arrivals.size()) {
+      List<KeyWindow> parts = new ArrayList<>();
+      List<Arrival> news = new ArrayList<>();
+      long start = Math.min(
+          nextWindow < key.windows.size() ? key.windows.get(nextWindow).start : Long.MAX_VALUE,
+          nextArrival < arrivals.size() ? arrivals.get(nextArrival).start() : Long.MAX_VALUE);
+      long end = start;
+      for (boolean grows = true; grows; ) {
+        grows = false;
+        if (nextWindow < key.windows.size() && key.windows.get(nextWindow).start <= end) {
+          parts.add(key.windows.get(nextWindow));
+          end = Math.max(end, key.windows.get(nextWindow++).end);
+          grows = true;
+        }
+        if (nextArrival < arrivals.size() && arrivals.get(nextArrival).start() <= end) {
+          news.add(arrivals.get(nextArrival));
+          end = Math.max(end, arrivals.get(nextArrival++).end());
+          grows = true;
+        }
+      }
+      if (news.isEmpty()) {
+        merged.addAll(parts);
+      } else if (shape.isExpired(end, state.watermark) && parts.isEmpty()) {
+        news.forEach(each -> late.add(each.lateRow()));
+      } else {
+        KeyWindow session = unite(start, end, parts);
+        news.forEach(each -> add(session, each));
+        merged.add(session);
+        touched.add(session);
+      }
+    }
+    key.windows = merged;
+  }
+
+  /** One session out of several; it counts its panes anew unless its bounds are those of one of them. */
+  private KeyWindow unite(long start, long end, List<KeyWindow> parts) {
+    KeyWindow session = new KeyWindow(start, end, layout);
+    for (KeyWindow part : parts) {
+      session.merge(layout, part.longs, part.objects);
+      session.pending += part.pending;
+      session.closed |= part.closed;
+      session.missing |= part.missing;
+      session.due = Math.min(session.due, part.due);
+      if (part.start == start && part.end == end) {
+        session.revision = part.revision;
+        session.settled = part.settled;
+      }
+    }
+    // A session that grew past the watermark closes again when the watermark reaches its new end.
+    session.closed &= shape.isEnded(end, state.watermark);
+    return session;
+  }
+
+  private void fireByCount(Key key, KeyWindow window) {
+    if (shape.isFinal) {
+      return;
+    }
+    boolean isDue;
+    if (shape.isPlain || !shape.isEnded(window.end, state.watermark)) {
+      isDue = shape.earlyCount != Shape.NEVER && window.pending >= shape.earlyCount;
+    } else {
+      // A window whose first records are late closes with them.
+      isDue = !window.closed || window.pending >= shape.lateCount;
+      window.closed = true;
+    }
+    if (isDue) {
+      fire(key, window, false);
+    }
+  }
+
+  private void move(long watermark) {
+    long before = state.watermark;
+    state.watermark = watermark;
+    boolean crossed =
+        shape.earlyEvery != Shape.NEVER
+            && (before == Knots.NONE
+                || Math.floorDiv(before, shape.earlyEvery) < Math.floorDiv(watermark, shape.earlyEvery));
+    Set<UTF8String> due = new LinkedHashSet<>();
+    while (!state.agenda.isEmpty() && state.agenda.firstKey() <= watermark) {
+      long time = state.agenda.firstKey();
+      KeyState.Due listed = state.agenda.remove(time);
+      listed.fresh.forEach(bytes -> due.add(UTF8String.fromBytes(bytes)));
+      for (int part = 0; part < listed.parts; part++) {
+        Blob in = Blob.reading(store.keys(time, part));
+        while (!in.atEnd()) {
+          due.add(UTF8String.fromBytes(in.getArray()));
+        }
+        store.dropKeys(time, part);
+      }
+    }
+    for (UTF8String name : due) {
+      Key key = key(name);
+      List<KeyWindow> kept = new ArrayList<>();
+      for (KeyWindow window : key.windows) {
+        if (window.due <= watermark) {
+          window.due = KeyWindow.NOT_DUE;
+        }
+        if (!fireByTime(key, window, crossed)) {
+          kept.add(window);
+          plan(key, window);
+        }
+      }
+      key.windows = kept;
+    }
+  }
+
+  /** Fires a window if the watermark says so, and tells whether its lateness has passed and it is gone. */
+  private boolean fireByTime(Key key, KeyWindow window, boolean crossed) {
+    boolean isEnded = shape.isEnded(window.end, state.watermark);
+    boolean isExpired = shape.isExpired(window.end, state.watermark);
+    boolean atEnd = isEnded && !window.closed && !shape.isPlain && !shape.isFinal;
+    boolean byTime = crossed && window.pending > 0 && (shape.isPlain || !isEnded);
+    boolean atLast = isExpired && (shape.isFinal || window.pending > 0);
+    if (atEnd || byTime || atLast) {
+      window.closed = isEnded;
+      fire(key, window, true);
+    }
+    return isExpired;
+  }
+
+  private void fire(Key key, KeyWindow window, boolean byWatermark) {
+    boolean isEnded = shape.isEnded(window.end, state.watermark);
+    UTF8String kind = PaneRow.EARLY;
+    if (isEnded) {
+      kind = byWatermark && window.settled == 0 ? PaneRow.ON_TIME : PaneRow.LATE;
+    }
+    if (shape.isGlobal()) {
+      panes.of(null, null, false);
+    } else {
+      panes.of(window.start, window.end, shape.isExpired(window.end, state.watermark));
+    }
+    panes.write(window, key.bytes, kind, stamp(window));
+    window.revision++;
+    window.settled += isEnded ? 1 : 0;
+    window.pending = 0;
+    layout.clearStamp(window.longs, 0);
+    if (!shape.accumulates) {
+      window.clear();
+    }
+  }
+
+  private long stamp(KeyWindow window) {
+    Long stamp = layout.stamp(window.longs, 0);
+    if (stamp != null) {
+      return stamp;
+    }
+    return shape.isGlobal() ? state.watermark : window.end - 1;
+  }
+
+  /** Puts a window into the agenda for the next time at which the watermark may change something. */
+  private void plan(Key key, KeyWindow window) {
+    boolean isEnded = shape.isEnded(window.end, state.watermark);
+    long next = shape.isGlobal() ? KeyWindow.NOT_DUE : window.end + shape.lateness;
+    if (!isEnded && !shape.isPlain && !shape.isFinal) {
+      next = Math.min(next, window.end);
+    }
+    if (shape.earlyEvery != Shape.NEVER && window.pending > 0 && (shape.isPlain || !isEnded)) {
+      next = Math.min(next, nextCrossing());
+    }
+    if (shape.isSession() && next != Knots.NONE) {
+      next -= Math.floorMod(next, Math.max(1, shape.gap / STEPS_PER_GAP));
+    }
+    if (next < window.due) {
+      window.due = next;
+      state.due(next).fresh.add(key.bytes);
+    }
+    if (window.due != KeyWindow.NOT_DUE && !window.closed) {
+      KeyState.Due due = state.due(window.due);
+      due.earliest = Math.min(due.earliest, stamp(window));
+    }
+  }
+
+  private long nextCrossing() {
+    if (state.watermark == Knots.NONE) {
+      return Knots.NONE;
+    }
+    return (Math.floorDiv(state.watermark, shape.earlyEvery) + 1) * shape.earlyEvery;
+  }
+
+  private Key key(UTF8String name) {
+    return keys.computeIfAbsent(name, each -> read(each.getBytes()));
+  }
+
+  private Key read(byte[] bytes) {
+    Key key = new Key(bytes);
+    byte[] written = store.windows(bytes);
+    if (written != null) {
+      key.isStored = true;
+      Blob in = Blob.reading(written);
+      Reader reader = state.reader(in.getInt());
+      for (int left = in.getInt(); left > 0; left--) {
+        key.windows.add(KeyWindow.read(layout, reader, in));
+      }
+      state.windows -= key.windows.size();
+    }
+    return key;
+  }
+
+  /** Writes what the batch leaves behind. */
+  void keep() {
+    int id = layout.id();
+    for (Key key : keys.values()) {
+      if (!key.windows.isEmpty()) {
+        Blob out = new Blob();
+        out.putInt(id);
+        out.putInt(key.windows.size());
+        key.windows.forEach(window -> window.write(layout, out));
+        store.keepWindows(key.bytes, out.toArray());
+        state.windows += key.windows.size();
+      } else if (key.isStored) {
+        store.dropWindows(key.bytes);
+      }
+    }
+    state.agenda.forEach(
+        (time, due) -> {
+          if (!due.fresh.isEmpty()) {
+            Blob out = new Blob();
+            due.fresh.forEach(out::putArray);
+            store.keepKeys(time, due.parts++, out.toArray());
+            due.fresh.clear();
+          }
+        });
+  }
+
+  /** The lowest event time that a pane on time may still get, or null when none is to come. */
+  Long hold() {
+    long hold = Long.MAX_VALUE;
+    for (KeyState.Due due : state.agenda.values()) {
+      hold = Math.min(hold, due.earliest);
+    }
+    return hold == Long.MAX_VALUE ? null : hold;
+  }
+}

@@ -1,0 +1,193 @@
+package weft.kernel.window;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+
+/**
+ * Where the accumulators of one key lie among its slots.
+ *
+ * <p>The first slot counts records. Then, where they are needed: the lowest or highest event time that may still stamp
+ * a pane, and the first and last event time. Then the aggregates. Its id names the form, so that state written under
+ * another list of aggregates is recognised and read.
+ */
+final class Layout implements Serializable {
+  private static final long serialVersionUID = 1;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Added to event times in slots, so that the zero of a new slot means none. */
+  private static final long BIAS = 1L << 62;
+
+  static final int RECORDS = 0;
+
+  final List<Definition> definitions;
+  final Aggregate[] aggregates;
+  final int[] longAt;
+  final int[] objectAt;
+  final int longs;
+  final int objects;
+  final boolean isOrdered;
+  private final boolean stampsLatest;
+  private final int hold;
+  private final int span;
+
+  Layout(List<Definition> definitions, int firstArgument, String timestamp, boolean hasSpan) {
+    if (definitions.size() > Long.SIZE) {
+      throw new IllegalArgumentException("A window has at most " + Long.SIZE + " aggregates.");
+    }
+    this.definitions = List.copyOf(definitions);
+    this.aggregates = new Aggregate[definitions.size()];
+    this.longAt = new int[aggregates.length];
+    this.objectAt = new int[aggregates.length];
+    this.stampsLatest = timestamp.equals("latest");
+    int nextLong = RECORDS + 1;
+    int nextObject = 0;
+    int argument = firstArgument;
+    boolean ordered = false;
+    this.hold = timestamp.equals("end") ? -1 : nextLong++;
+    this.span = hasSpan ? nextLong : -1;
+    nextLong += hasSpan ? 2 : 0;
+    for (int at = 0; at < aggregates.length; at++) {
+      aggregates[at] = definitions.get(at).aggregate(argument);
+      argument += definitions.get(at).types().size();
+      longAt[at] = nextLong;
+      objectAt[at] = nextObject;
+      nextLong += aggregates[at].longs();
+      nextObject += aggregates[at].objects();
+      ordered |= aggregates[at].isOrdered();
+    }
+    this.longs = nextLong;
+    this.objects = nextObject;
+    this.isOrdered = ordered;
+  }
+
+  /** The text from which `fromJson` makes a layout that reads the same state. */
+  String toJson() {
+    ObjectNode node = JSON.createObjectNode();
+    node.put("timestamp", hold < 0 ? "end" : stampsLatest ? "latest" : "earliest").put("span", span >= 0);
+    definitions.forEach(each -> node.withArray("aggregates").add(each.toJson()));
+    return node.toString();
+  }
+
+  static Layout fromJson(String text) {
+    try {
+      JsonNode node = JSON.readTree(text);
+      List<Definition> definitions = new ArrayList<>();
+      node.path("aggregates").forEach(each -> definitions.add(Definition.fromJson(each)));
+      return new Layout(definitions, 0, node.get("timestamp").textValue(), node.get("span").booleanValue());
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("This is not the layout of window state: " + text, e);
+    }
+  }
+
+  int id() {
+    return toJson().hashCode();
+  }
+
+  /** Takes one record into the slots of an entry. */
+  void add(Table table, int entry, InternalRow row, Moment moment, long eventMs, long watermark) {
+    long[] slots = table.longs();
+    int l = entry * longs;
+    slots[l + RECORDS]++;
+    if (hold >= 0 && eventMs >= watermark) {
+      hold(slots, l, eventMs + BIAS);
+    }
+    if (span >= 0) {
+      span(slots, l, eventMs + BIAS, eventMs + BIAS);
+    }
+    for (int at = 0; at < aggregates.length; at++) {
+      aggregates[at].add(slots, l + longAt[at], table.objects(), entry * objects + objectAt[at], row, moment);
+    }
+  }
+
+  /** Takes the slots of another entry of the same layout in. */
+  void merge(long[] into, int l, Object[] intoObjects, int o, long[] from, int fl, Object[] fromObjects, int fo) {
+    mergeTimes(into, l, from, fl, this);
+    for (int at = 0; at < aggregates.length; at++) {
+      int la = longAt[at];
+      int oa = objectAt[at];
+      aggregates[at].merge(into, l + la, intoObjects, o + oa, from, fl + la, fromObjects, fo + oa);
+    }
+  }
+
+  /** Counts and times, which every layout has, though in slots of its own. */
+  void mergeTimes(long[] into, int l, long[] from, int fl, Layout other) {
+    into[l + RECORDS] += from[fl + RECORDS];
+    if (hold >= 0 && other.hold >= 0 && from[fl + other.hold] != 0) {
+      hold(into, l, from[fl + other.hold]);
+    }
+    if (span >= 0 && other.span >= 0 && from[fl + other.span] != 0) {
+      span(into, l, from[fl + other.span], from[fl + other.span + 1]);
+    }
+  }
+
+  private void hold(long[] slots, int l, long time) {
+    long before = slots[l + hold];
+    if (before == 0 || (stampsLatest ? time > before : time < before)) {
+      slots[l + hold] = time;
+    }
+  }
+
+  private void span(long[] slots, int l, long first, long last) {
+    int at = l + span;
+    slots[at] = slots[at] == 0 ? first : Math.min(slots[at], first);
+    slots[at + 1] = Math.max(slots[at + 1], last);
+  }
+
+  /** The event time that stamps a pane of this entry, or null for the window's end. */
+  Long stamp(long[] slots, int l) {
+    return hold < 0 || slots[l + hold] == 0 ? null : slots[l + hold] - BIAS;
+  }
+
+  void clearStamp(long[] slots, int l) {
+    if (hold >= 0) {
+      slots[l + hold] = 0;
+    }
+  }
+
+  long first(long[] slots, int l) {
+    return slots[l + span] - BIAS;
+  }
+
+  long last(long[] slots, int l) {
+    return slots[l + span + 1] - BIAS;
+  }
+
+  void write(long[] slots, int l, Object[] values, int o, Blob out) {
+    out.putLongs(slots, l, longs);
+    for (int at = 0; at < aggregates.length && objects > 0; at++) {
+      for (int each = 0; each < aggregates[at].objects(); each++) {
+        aggregates[at].write(values[o + objectAt[at] + each], out);
+      }
+    }
+  }
+
+  void read(Blob in, long[] slots, int l, Object[] values, int o) {
+    in.getLongs(slots, l, longs);
+    for (int at = 0; at < aggregates.length && objects > 0; at++) {
+      for (int each = 0; each < aggregates[at].objects(); each++) {
+        values[o + objectAt[at] + each] = aggregates[at].read(in);
+      }
+    }
+  }
+
+  /** For each aggregate here, its place in another layout, or -1 where that has no such aggregate. */
+  int[] placesIn(Layout other) {
+    int[] places = new int[aggregates.length];
+    for (int at = 0; at < places.length; at++) {
+      places[at] = -1;
+      String text = definitions.get(at).toJson().toString();
+      for (int there = 0; there < other.definitions.size(); there++) {
+        if (other.definitions.get(there).toJson().toString().equals(text)) {
+          places[at] = there;
+        }
+      }
+    }
+    return places;
+  }
+}

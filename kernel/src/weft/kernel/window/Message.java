@@ -1,0 +1,44 @@
+package weft.kernel.window;
+
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/** What goes into a bucket and what comes out of it: a kind and bytes. */
+final class Message {
+  /** In: the knots of the batch, as JSON. */
+  static final int CONTROL = 0;
+
+  /** In: accumulators of many keys, for a slice or window. */
+  static final int SEGMENT = 1;
+
+  /** In: a record whose own session has expired, with its accumulators and its late row. */
+  static final int DOUBT = 2;
+
+  /** In and out: late rows. */
+  static final int LATE = 3;
+
+  /** Out: panes. */
+  static final int PANES = 4;
+
+  /** Out: what the bucket did with the batch, as JSON. */
+  static final int REPORT = 5;
+
+  /** In: how many records of the batch are in segments; the number is in the place of the time. */
+  static final int TAKEN = 6;
+
+  /** The knot of segments whose records came before any window of theirs fired, whichever knots brought them. */
+  static final long ANY_KNOT = Long.MIN_VALUE;
+
+  static final StructType IN =
+      new StructType()
+          .add("bucket", DataTypes.IntegerType, false)
+          .add("kind", DataTypes.IntegerType, false)
+          .add("knot", DataTypes.LongType, false)
+          .add("time", DataTypes.LongType, false)
+          .add("payload", DataTypes.BinaryType, false);
+
+  static final StructType OUT =
+      new StructType().add("kind", DataTypes.IntegerType, false).add("payload", DataTypes.BinaryType, false);
+
+  private Message() {}
+}

@@ -1,0 +1,122 @@
+package weft.kernel.window;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.JoinedRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Writes panes as rows: the window they are of, its key, its aggregates. Gives them out as messages of many rows. */
+final class PaneRow {
+  static final StructType WINDOW =
+      new StructType()
+          .add("start", DataTypes.TimestampType)
+          .add("end", DataTypes.TimestampType)
+          .add("timestamp", DataTypes.TimestampType, false)
+          .add("kind", DataTypes.StringType, false)
+          .add("revision", DataTypes.IntegerType, false)
+          .add("final", DataTypes.BooleanType, false)
+          .add("records", DataTypes.LongType, false);
+
+  static final UTF8String EARLY = UTF8String.fromString("early");
+  static final UTF8String ON_TIME = UTF8String.fromString("on_time");
+  static final UTF8String LATE = UTF8String.fromString("late");
+
+  /** Bytes of one message: large enough to be few, small enough to be copied without thought. */
+  private static final int MOST_BYTES = 1 << 20;
+
+  private final Layout layout;
+  private final UnsafeProjection whole;
+  private final GenericInternalRow window = new GenericInternalRow(WINDOW.size());
+  private final GenericInternalRow head = new GenericInternalRow(new Object[] {window});
+  private final GenericInternalRow results;
+  private final UnsafeRow key;
+  private final JoinedRow keyed = new JoinedRow();
+  private final JoinedRow joined = new JoinedRow();
+  private Blob out = new Blob();
+  private long panes;
+  private final List<byte[]> full = new ArrayList<>();
+
+  PaneRow(Task task) {
+    this.layout = task.layout();
+    this.whole = UnsafeProjection.create(task.paneType());
+    this.results = new GenericInternalRow(layout.aggregates.length);
+    this.key = new UnsafeRow(task.keyType().size());
+  }
+
+  static StructType type(StructType keys, Layout layout) {
+    StructType type = new StructType().add("window", WINDOW, false);
+    for (StructField field : keys.fields()) {
+      type = type.add(field);
+    }
+    for (int at = 0; at < layout.aggregates.length; at++) {
+      type = type.add(layout.definitions.get(at).name(), layout.aggregates[at].type());
+    }
+    return type;
+  }
+
+  /** Sets what the next panes have in common; a global window has neither start nor end. */
+  PaneRow of(Long startMs, Long endMs, boolean isFinal) {
+    window.update(0, startMs == null ? null : startMs * 1000);
+    window.update(1, endMs == null ? null : endMs * 1000);
+    window.update(5, isFinal);
+    return this;
+  }
+
+  void write(Table table, int entry, UTF8String kind, int revision, long timestampMs) {
+    key.pointTo(table.keys(), (long) Platform.BYTE_ARRAY_OFFSET + table.keyAt(entry), table.keyLength(entry));
+    int l = entry * layout.longs;
+    write(table.longs(), l, table.objects(), entry * layout.objects, table.missing(), kind, revision, timestampMs);
+  }
+
+  void write(KeyWindow of, byte[] keyBytes, UTF8String kind, long timestampMs) {
+    key.pointTo(keyBytes, keyBytes.length);
+    write(of.longs, 0, of.objects, 0, of.missing, kind, of.revision, timestampMs);
+  }
+
+  private void write(
+      long[] longs, int l, Object[] objects, int o, long missing, UTF8String kind, int revision, long timestampMs) {
+    long records = longs[l + Layout.RECORDS];
+    window.update(2, timestampMs * 1000);
+    window.update(3, kind);
+    window.update(4, revision);
+    window.update(6, records);
+    for (int at = 0; at < layout.aggregates.length; at++) {
+      Object value =
+          (missing >> at & 1) != 0
+              ? null
+              : layout.aggregates[at].result(records, longs, l + layout.longAt[at], objects, o + layout.objectAt[at]);
+      results.update(at, value);
+    }
+    UnsafeRow row = whole.apply(joined.apply(keyed.apply(head, key), results));
+    out.putLong(row.getSizeInBytes());
+    out.putRaw(row.getBaseObject(), row.getBaseOffset(), row.getSizeInBytes());
+    panes++;
+    if (out.position() > MOST_BYTES) {
+      full.add(out.toArray());
+      out = new Blob();
+    }
+  }
+
+  long panes() {
+    return panes;
+  }
+
+  /** The messages of all panes written, which are then forgotten. */
+  List<byte[]> messages() {
+    if (out.position() > 0) {
+      full.add(out.toArray());
+      out = new Blob();
+    }
+    List<byte[]> messages = new ArrayList<>(full);
+    full.clear();
+    panes = 0;
+    return messages;
+  }
+}

@@ -1,0 +1,104 @@
+package weft.kernel.window;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.Serializable;
+
+/**
+ * A declared window: its lengths in milliseconds, how late a record may be, and when panes come.
+ *
+ * <p>Sliding windows share slices: the longest stretches of time that no window begins or ends in.
+ */
+final class Shape implements Serializable {
+  private static final long serialVersionUID = 1;
+
+  /** No count and no time: never. */
+  static final long NEVER = 0;
+
+  final String type;
+  final long size;
+  final long slide;
+  final long gap;
+  final long offset;
+  final long lateness;
+  final String timestamp;
+  final boolean accumulates;
+  final boolean isFinal;
+  final boolean isPlain;
+  final long earlyCount;
+  final long earlyEvery;
+  final long lateCount;
+  private final long width;
+
+  Shape(JsonNode window) {
+    this.type = window.get("type").textValue();
+    this.size = window.path("size_ms").asLong();
+    this.slide = window.path("slide_ms").asLong(size);
+    this.gap = window.path("gap_ms").asLong();
+    this.offset = window.path("offset_ms").asLong();
+    this.lateness = window.path("allowed_lateness_ms").asLong();
+    this.accumulates = window.path("accumulate").asBoolean(true);
+    this.timestamp = window.path("timestamp").asText(isGlobal() ? "latest" : "end");
+    JsonNode trigger = window.path("trigger");
+    this.isFinal = trigger.path("final").asBoolean();
+    this.isPlain = trigger.has("count") || trigger.has("every_ms");
+    JsonNode early = isPlain ? trigger : trigger.path("early");
+    this.earlyCount = early.path("count").asLong(NEVER);
+    this.earlyEvery = early.path("every_ms").asLong(NEVER);
+    this.lateCount = trigger.path("late").path("count").asLong(1);
+    this.width = gcd(size, slide);
+  }
+
+  private static long gcd(long a, long b) {
+    return b == 0 ? a : gcd(b, a % b);
+  }
+
+  boolean isSession() {
+    return type.equals("session");
+  }
+
+  boolean isGlobal() {
+    return type.equals("global");
+  }
+
+  /** Whether all keys of a window fire together, so that slices of many keys can be kept as one. */
+  boolean isSliced() {
+    return !isSession() && !isGlobal() && !isPlain && earlyCount == NEVER && earlyEvery == NEVER && lateCount == 1;
+  }
+
+  /** The start of the slice that holds an event time. */
+  long slice(long eventMs) {
+    return Math.floorDiv(eventMs - offset, width) * width + offset;
+  }
+
+  long width() {
+    return width;
+  }
+
+  /** The start of the first window that holds a slice. */
+  long firstStart(long slice) {
+    long earliest = slice + width - size;
+    return Math.floorDiv(earliest - offset + slide - 1, slide) * slide + offset;
+  }
+
+  /** The start of the last window that holds a slice. */
+  long lastStart(long slice) {
+    return Math.floorDiv(slice - offset, slide) * slide + offset;
+  }
+
+  long firstEnd(long slice) {
+    return firstStart(slice) + size;
+  }
+
+  long lastEnd(long slice) {
+    return lastStart(slice) + size;
+  }
+
+  boolean isEnded(long end, long watermark) {
+    return watermark != Knots.NONE && end <= watermark;
+  }
+
+  /** Whether the lateness of a window with this end has passed at a watermark. */
+  boolean isExpired(long end, long watermark) {
+    return watermark != Knots.NONE && end <= watermark - lateness;
+  }
+}

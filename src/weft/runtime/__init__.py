@@ -1,0 +1,1 @@
+"""On Spark: the session, the batch, and the worker that runs them."""

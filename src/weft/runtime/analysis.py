@@ -1,0 +1,64 @@
+"""What Spark says of a rule before it is attached: exact types, or the reason why it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from weft.errors import WeftError
+from weft.runtime.relay import WEFT
+from weft.runtime.tables import fingerprint
+from weft.runtime.weaving import run_stages
+from weft.weaving.function import FunctionVersion
+from weft.weaving.rule import Rule
+from weft.weaving.schema import Schema
+from weft.weaving.weave import Moment, compile_weave
+
+
+class RuleRefusedError(WeftError):
+    """Spark cannot run what a rule says."""
+
+    code = "rule.refused-by-spark"
+    domain = "user"
+
+
+def analyze(
+    spark: SparkSession,
+    functions: Mapping[str, FunctionVersion],
+    schema: dict[str, Any],
+    rule: dict[str, Any],
+) -> dict[str, Any]:
+    """The user's columns that a rule makes of rows of this schema, in Spark's JSON form."""
+    asked = Rule.from_dict(rule)
+    columns = StructType.fromJson(schema).add("_weft", WEFT)
+    columns = columns.add("_weft_bad", "string").add("_weft_raw", "binary")
+    empty = spark.newSession().createDataFrame([], columns)
+    weave = compile_weave(
+        Schema.from_json(schema),
+        stream=asked.stream,
+        key=(),
+        steps=(),
+        rules=(asked,),
+        functions=functions,
+        moment=Moment(datetime.now(UTC), 0),
+    )
+    try:
+        woven = run_stages(empty, weave, functions)
+        woven._jdf.queryExecution().assertAnalyzed()
+    except (AnalysisException, ParseException) as error:
+        text = (error.getMessage() or str(error)).strip().splitlines()[0]
+        raise RuleRefusedError(
+            f"Rule '{asked.id}' cannot run on stream '{asked.stream}': {text}",
+            hint=f"Correct the expression; `weft stream show {asked.stream}` lists the columns.",
+            rule=asked.id,
+            stream=asked.stream,
+        ) from error
+    target = next(t for t in weave.targets if t.stream == (asked.output or asked.stream))
+    made = woven.schema[target.column].dataType
+    assert isinstance(made, StructType)
+    return fingerprint(made)[1]

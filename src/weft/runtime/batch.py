@@ -1,0 +1,43 @@
+"""One batch, from pinned rules to a tied knot. Called by Spark's foreachBatch; safe to call twice with the same batch."""
+
+from __future__ import annotations
+
+import time
+
+from pyspark.sql import DataFrame
+
+from weft.lineage.knot import Status
+from weft.runtime import record, weaving
+from weft.runtime.offsets import read
+from weft.runtime.pipeline import RunningPipeline
+
+
+def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
+    """Run one batch and tie its knot.
+
+    1. Pin: the weaver fixes the rule set of this batch; a repeated batch gets the same one.
+    2. Weave: steps and rules turn rows into woven rows, and say of each dropped one why.
+    3. Write: every output stream takes the rows once, however often this runs: first the diverted
+       streams, then the stream itself, whose commit holds everything that the knot will say.
+    4. Record: sinks get the rows, the knot becomes COMPLETE. Then Spark commits the batch.
+    """
+    started = time.monotonic()
+    run.faults.reach("pin")
+    pinned = run.pin(batch, read(run.checkpoint, batch))  # 1
+    if pinned.knot.status is Status.COMPLETE:
+        return
+    run.faults.reach("pinned")
+
+    facts = record.find_written(run, pinned)
+    if facts is None:
+        run.faults.reach("weave")
+        woven = weaving.weave(frame, run, pinned)  # 2
+        result = weaving.write(woven, run, pinned)  # 3
+        run.faults.reach("write")
+        facts = record.commit(run, pinned, woven, result, started=started)
+    run.faults.reach("written")
+
+    run.deliver(pinned.knot, facts)  # 4
+    run.faults.reach("deliver")
+    run.complete(pinned.knot, facts)
+    run.faults.reach("recorded")

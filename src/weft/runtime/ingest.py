@@ -1,0 +1,109 @@
+"""Source to stream: raw records become rows with an identity, an event time and a watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+
+from weft.clock import to_ms
+from weft.lineage.ledger import Ledger
+from weft.runtime.shape import Time, row_ledger
+from weft.sources.feed import Feed
+from weft.sources.parse import parse
+from weft.sources.stream import open_stream, parsing_of, with_tick
+from weft.weaving.schema import Schema, quote
+from weft.weaving.step import Step
+from weft.weaving.weave import Weave
+from weft.windows.watermark import Watermarks, advance
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned, RunningPipeline
+
+MINUTE_MS = 60_000
+
+
+class Ingest:
+    """Reads the source of a stream; what cannot be read becomes a dead letter with its bytes and reason."""
+
+    operator = False
+
+    def __init__(self, run: RunningPipeline) -> None:
+        self._run = run
+        self._parsing = parsing_of(run.stream, fed=run.feed is not None)
+
+    @property
+    def schema(self) -> Schema:
+        return self._run.stream.schema
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return ()
+
+    def open(self) -> DataFrame:
+        run = self._run
+        raw = open_stream(
+            run.spark,
+            run.stream,
+            checkpoint=run.checkpoint,
+            processing=run.project.processing,
+            feed_dir=run.feed,
+        )
+        return with_tick(raw, run.name)
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        rows = parse(frame, self._parsing, source=self._run.stream.name)
+        return rows.selectExpr(
+            *(quote(name) for name in self.schema.names),
+            f"named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
+            f"'source', '{self._run.stream.name}', 'partition', _partition, "
+            "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP)) AS _weft",
+            f"{self._reason(pinned)} AS _weft_bad",
+            "_raw AS _weft_raw",
+        )
+
+    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+        spec = self._run.stream.watermarks
+        before = Watermarks.from_json(pinned.watermarks) if pinned.watermarks else Watermarks()
+        seen = result["outputs"]["out"]["partitions"]
+        after = advance(
+            before,
+            {name: _ms(span.get("max_event_time_us")) for name, span in seen.items()},
+            now=pinned.now,
+            delay=timedelta(seconds=spec.delay_seconds),
+            idle=timedelta(seconds=spec.idle_seconds),
+            max_ahead=timedelta(seconds=spec.max_ahead_seconds),
+            stated=self._stated(pinned),
+        )
+        return Time(after.minimum(), after.to_json())
+
+    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
+        return row_ledger(weave, result)
+
+    def _reason(self, pinned: Pinned) -> str:
+        """Why a row is dead on arrival: it cannot be read, or comes from the future where that is refused."""
+        spec = self._run.stream.watermarks
+        if spec.ahead != "dead":
+            return "_bad"
+        limit = to_ms(pinned.now) + int(spec.max_ahead_seconds * 1000)
+        # Rounded up to a minute: the same literal for many batches keeps Spark's generated code.
+        limit += -limit % MINUTE_MS
+        return (
+            f"CASE WHEN _bad IS NULL AND _event_time > timestamp_millis({limit}) "
+            f"THEN 'its event time is more than {spec.max_ahead_seconds:g} s ahead of the clock' "
+            "ELSE _bad END"
+        )
+
+    def _stated(self, pinned: Pinned) -> int | None:
+        """The watermark that a test stated with the segment of this batch."""
+        if self._run.feed is None:
+            return None
+        end = pinned.knot.offsets["to"][0]
+        stated = Feed(self._run.feed).watermark(end["segment"]) if end else None
+        return to_ms(stated) if stated else None
+
+
+def _ms(microseconds: int | None) -> int | None:
+    return None if microseconds is None else microseconds // 1000

@@ -1,0 +1,198 @@
+"""The Java kernel as Python sees it: plain values in, plain values out, and what fails is a WeftError.
+
+Called by the batch, the worker, verify and replay. Whatever touches a row is on the other side of this module.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from weft.errors import WeftError
+
+SOURCE_FORMAT = "weft-stream"
+
+
+class TableError(WeftError):
+    """A stream's table cannot be read or written."""
+
+    code = "table.failed"
+    domain = "external"
+
+
+class TableConflictError(TableError):
+    """Someone else wrote to a stream's table first."""
+
+    code = "table.conflict"
+    domain = "conflict"
+
+
+def register(spark: SparkSession) -> None:
+    """Make the kernel's SQL functions known to a session."""
+    _package(spark).Kernel.register(spark._jsparkSession)
+
+
+def write(
+    frame: DataFrame,
+    *,
+    prefix: str,
+    outputs: Mapping[str, str],
+    verdict: str | None = "verdict",
+    control: str | None = None,
+    stamp: Mapping[str, int | None] | None = None,
+) -> dict[str, Any]:
+    """Write a woven frame in one pass: each output column's non-null structs into files of its table's folder.
+
+    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash`, `files` and `partitions`, and
+    beside them how often each verdict came and the values of the control column. The files are durable and belong to
+    no table until a commit names them. `stamp` sets `knot`, `at_ms` and, if it is in it, `watermark_ms` in `_weft` of every
+    row on the way.
+    """
+    spec = {
+        "prefix": prefix,
+        "outputs": [{"column": column, "path": path} for column, path in outputs.items()],
+        "verdict": verdict,
+        "control": control,
+        "stamp": stamp,
+    }
+    spine = _package(frame.sparkSession).Spine
+    result: dict[str, Any] = json.loads(spine.write(frame._jdf, json.dumps(spec)))
+    return result
+
+
+def fingerprint(rows: DataFrame) -> dict[str, Any]:
+    """How many rows there are and the sum of their record hashes, in any order and partitioning."""
+    result: dict[str, Any] = json.loads(_package(rows.sparkSession).Spine.fingerprint(rows._jdf))
+    return result
+
+
+def source(
+    spark: SparkSession,
+    path: str,
+    schema: StructType,
+    *,
+    name: str,
+    max_rows: int = 0,
+    start_knot: int = 0,
+    buckets: int = 0,
+) -> DataFrame:
+    """The stream in a table's folder as a streaming frame: whole knots after `start_knot`, without those cut.
+
+    A batch admits knots until `max_rows` rows (0: all). With `buckets` there is a column `_control` and one row per
+    bucket and batch in it, which names the batch's knots and their watermarks.
+    """
+    reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
+    options = {"name": name, "maxRows": max_rows, "startKnot": start_knot, "buckets": buckets}
+    return reader.options(**options).load(path)
+
+
+def tick(spark: SparkSession, name: str) -> None:
+    """Make the reader of this name run one more batch, also when nothing is new."""
+    _package(spark).StreamSource.tick(name)
+
+
+class Table:
+    """A stream's table: its knots in order, each one commit of its Delta log."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.path = path
+        self._log = _package(spark).TableLog.of(spark._jsparkSession, path)
+
+    def exists(self) -> bool:
+        """Whether the table was created."""
+        with _errors(self.path):
+            return bool(self._log.exists())
+
+    def version(self) -> int:
+        """The newest version, -1 when there is no table; cheap when nothing was added."""
+        with _errors(self.path):
+            return int(self._log.version())
+
+    def schema(self) -> dict[str, Any]:
+        """The schema of the stream's rows now, as Spark writes schemas in JSON."""
+        with _errors(self.path):
+            schema: dict[str, Any] = json.loads(self._log.schema())
+            return schema
+
+    def create(
+        self, schema: Mapping[str, Any], properties: Mapping[str, str] | None = None
+    ) -> None:
+        """Create the table; one that is there with the same schema stays as it is."""
+        with _errors(self.path):
+            self._log.create(json.dumps(schema), json.dumps(properties or {}))
+
+    def head(self) -> dict[str, Any] | None:
+        """The newest knot that is not cut, with its version."""
+        with _errors(self.path):
+            return _parse(self._log.head())
+
+    def find(self, knot: int) -> dict[str, Any] | None:
+        """The knot with this number and its version; None when it is absent or cut."""
+        with _errors(self.path):
+            return _parse(self._log.find(knot))
+
+    def knots(self, after: int, to: int) -> list[dict[str, Any]]:
+        """The knots in (after, to] that are not cut: `version`, `weft` and `files` of each, oldest first."""
+        with _errors(self.path):
+            found: list[dict[str, Any]] = json.loads(self._log.knots(after, to))
+            return found
+
+    def commit(
+        self,
+        expected: int,
+        weft: Mapping[str, Any],
+        files: Sequence[Mapping[str, Any]],
+        *,
+        schema: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Add a knot after version `expected` and return its version; conflicts when that is not the newest."""
+        with _errors(self.path):
+            return int(
+                self._log.commit(
+                    expected,
+                    json.dumps(weft),
+                    json.dumps(list(files)),
+                    None if schema is None else json.dumps(schema),
+                )
+            )
+
+    def cut(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
+        """Take the knots in (keep, head] out of the table; the same cut again changes nothing."""
+        with _errors(self.path):
+            return int(self._log.cut(keep, head, json.dumps(weft)))
+
+
+def _package(spark: SparkSession) -> Any:
+    """The kernel's Java package."""
+    jvm = spark._jvm
+    if jvm is None:
+        raise WeftError("The Spark session was stopped.", code="session.stopped")
+    return jvm.weft.kernel
+
+
+def _parse(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else json.loads(text)
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
+    """Say what the kernel could not do to a table as an error of Weft."""
+    try:
+        yield
+    except PySparkException as error:  # what PySpark translates itself, such as a wrong argument
+        raise TableError(str(error), path=path) from error
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        kind = TableConflictError if _is(cause, "weft.kernel.CommitConflict") else TableError
+        raise kind(str(cause.getMessage()), path=path) from error
+
+
+def _is(exception: Any, name: str) -> bool:
+    return bool(exception.getClass().getName() == name)

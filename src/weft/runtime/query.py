@@ -1,0 +1,125 @@
+"""One pipeline as one Spark streaming query: started, watched, ticked, stopped after the batch in hand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from pyspark.errors.exceptions.base import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+
+from weft.errors import WeftError
+from weft.logs import get_logger
+from weft.runtime import kernel
+from weft.runtime.batch import weave_batch
+from weft.runtime.faults import CrashError
+from weft.runtime.pipeline import RunningPipeline
+from weft.sources.stream import tick
+
+log = get_logger(__name__)
+
+LONGEST_BATCH_S = 600
+
+
+class DrainingError(Exception):
+    """A batch began after its pipeline was told to stop; it will run when the pipeline is started again."""
+
+
+class Query:
+    """The running query of a pipeline."""
+
+    def __init__(self, run: RunningPipeline) -> None:
+        self.run = run
+        self.crashed = threading.Event()
+        self._failure: BaseException | None = None
+        self._query = self._start()
+
+    def _start(self) -> StreamingQuery:
+        run = self.run
+        session = run.spark
+        interval = run.project.processing.checkpoint_interval
+        writer = (
+            run.shape.open()
+            .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
+            .option("checkpointLocation", run.checkpoint)
+            .foreachBatch(self._batch)
+            .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
+        )
+        session.conf.set("spark.sql.shuffle.partitions", str(run.project.processing.parallelism))
+        return writer.start()
+
+    def _batch(self, frame: DataFrame, batch: int) -> None:
+        if self.run.draining.is_set():
+            raise DrainingError
+        try:
+            weave_batch(frame, batch, run=self.run)
+        except CrashError:
+            self.crashed.set()
+            raise
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    @property
+    def is_active(self) -> bool:
+        """Whether Spark still runs it."""
+        return bool(self._query.isActive)
+
+    def failure(self) -> WeftError | None:
+        """Why it stopped by itself, or None."""
+        if self.is_active:
+            return None
+        if isinstance(self._failure, WeftError):
+            return self._failure
+        if self.run.draining.is_set():
+            return None
+        cause = self._query.exception()
+        if cause is None and self._failure is None:
+            return None
+        return WeftError(
+            f"Pipeline '{self.run.name}' failed: {_first_line(self._failure or cause)}",
+            code="pipeline.failed",
+            hint="Its batch is kept and runs again; the worker's log has the details.",
+            pipeline=self.run.name,
+        )
+
+    def tick(self) -> None:
+        """Have it run a batch now, data or not."""
+        for stream in self.run.inputs:
+            kernel.tick(self.run.spark, f"{self.run.name}/{stream}")
+        if not self.run.inputs:
+            tick(self.run.spark, self.run.name)
+
+    def stop(self) -> None:
+        """Stop after the batch in hand, whose knot is tied; a batch that only begins is left for later."""
+        self.run.draining.set()
+        deadline = time.monotonic() + LONGEST_BATCH_S
+        while self.is_active and self._is_busy() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self._halt()
+        self._close()
+
+    def _is_busy(self) -> bool:
+        return bool(self._query.status["isTriggerActive"])
+
+    def abandon(self) -> None:
+        """Stop at once, as a process that is killed does: nothing is finished, nothing is given back."""
+        self.run.client.close()
+        self._halt()
+
+    def _halt(self) -> None:
+        try:
+            self._query.stop()
+        except PySparkException as error:
+            log.warning("query %s did not stop cleanly: %s", self.run.name, _first_line(error))
+
+    def _close(self) -> None:
+        for sink in self.run.sinks:
+            sink.close()
+
+
+def _first_line(error: Any) -> str:
+    return str(error).strip().splitlines()[0][:500] if error else "unknown"

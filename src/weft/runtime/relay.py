@@ -1,0 +1,94 @@
+"""Stream to stream without state: rows keep their identity and their event time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
+
+from weft.lineage.ledger import Ledger
+from weft.runtime import kernel
+from weft.runtime.shape import Time, row_ledger
+from weft.weaving.schema import Schema, quote
+from weft.weaving.step import Step
+from weft.weaving.weave import Weave
+from weft.windows.watermark import minimum_of
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned, RunningPipeline
+
+WEFT = (
+    StructType()
+    .add("id", StringType())
+    .add("knot", LongType())
+    .add("at", TimestampType())
+    .add("source", StringType())
+    .add("partition", IntegerType())
+    .add("event_time", TimestampType())
+    .add("watermark", TimestampType())
+)
+"""What every row of every stream carries beside the user's columns."""
+
+
+class Relay:
+    """Reads its input streams, one after the other, and weaves their rows."""
+
+    operator = False
+
+    def __init__(self, run: RunningPipeline) -> None:
+        self._run = run
+
+    @property
+    def schema(self) -> Schema:
+        return self._run.project.schema_of(self._run.inputs[0])
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self._run.steps
+
+    def open(self) -> DataFrame:
+        frames = [open_input(self._run, stream) for stream in self._run.inputs]
+        frame = frames[0]
+        for other in frames[1:]:
+            frame = frame.unionByName(other)
+        return frame
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        return frame.selectExpr(
+            *(quote(name) for name in self.schema.names),
+            "_weft",
+            "CAST(NULL AS STRING) AS _weft_bad",
+            "CAST(NULL AS BINARY) AS _weft_raw",
+        )
+
+    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+        return input_time(self._run, pinned)
+
+    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
+        return row_ledger(weave, result)
+
+
+def open_input(run: RunningPipeline, stream: str, *, buckets: int = 0) -> DataFrame:
+    """An input stream with its declared columns, from its first knot on."""
+    columns = StructType.fromJson(run.project.schema_of(stream).to_json())
+    return kernel.source(
+        run.spark,
+        run.storage.table(stream),
+        columns.add("_weft", WEFT),
+        name=f"{run.name}/{stream}",
+        max_rows=run.project.processing.queue_size,
+        buckets=buckets,
+    )
+
+
+def input_time(run: RunningPipeline, pinned: Pinned) -> Time:
+    """The lowest watermark of the inputs, each at the last knot consumed; it never goes back."""
+    marks: dict[str, int | None] = {}
+    for stream, knot in pinned.knot.offsets["inputs"].items():
+        found = run.tables.find(stream, knot) if knot else None
+        marks[stream] = found["watermark"] if found else None
+    lowest = minimum_of(marks.values())
+    known = [ms for ms in (lowest, pinned.watermark_ms) if ms is not None]
+    return Time(max(known, default=None), {"inputs": marks})

@@ -1,0 +1,118 @@
+"""The Spark session of a worker: every setting that Weft needs, and the reason for those that are not obvious.
+
+In comes a master and what the caller wants otherwise, out comes a session with the kernel in it. Called by the worker,
+the test kit and the benches; nothing else starts Spark.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from weft.errors import WeftError
+from weft.runtime import jars as libraries
+from weft.runtime import kernel
+from weft.runtime.java import get_java
+
+KERNEL_JAR = Path(__file__).with_name("weft-kernel.jar")
+LOGGING = Path(__file__).with_name("log4j2.properties")
+
+SETTINGS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    # Tiny batches: each partition is a task of some milliseconds, and planning anew costs more than it saves.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.locality.wait": "0s",
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "2000",
+    "spark.sql.streaming.numRecentProgressUpdates": "20",
+    "spark.sql.streaming.metricsEnabled": "false",
+    # Watermarks are Weft's own, so Spark never needs a batch without data to move its watermark.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # Rollback cuts a checkpoint back to an earlier batch: this is how far it reaches.
+    "spark.sql.streaming.minBatchesToRetain": "1000",
+    "spark.sql.streaming.checkpointFileManagerClass": "weft.kernel.LocalCheckpoints",
+    "spark.sql.streaming.checkpoint.renamedFileCheck.enabled": "false",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Delta's readers are for people and tools; its writers are not used.
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+
+LOCAL_SETTINGS: Mapping[str, str] = {
+    # Only where driver and executors are one process: the class must be there before any jar is fetched.
+    "spark.hadoop.fs.file.impl": "weft.kernel.LocalFiles",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+class SessionError(WeftError):
+    """Spark cannot be started here."""
+
+    code = "session.failed"
+    domain = "external"
+
+
+def create(
+    master: str,
+    *,
+    app: str,
+    conf: Mapping[str, str] | None = None,
+    jars: Sequence[Path] | None = None,
+) -> SparkSession:
+    """Start Spark with Weft's settings and the kernel, or take the session that runs already.
+
+    `conf` overrides single settings. `jars` are the libraries beside the kernel; without them, those of Delta.
+    """
+    get_java()
+    if not KERNEL_JAR.exists():
+        raise SessionError(
+            f"The kernel's jar is not at {KERNEL_JAR}.",
+            code="session.no-kernel",
+            domain="user",
+            hint="Run `python kernel/build.py`, or install Weft from its wheel.",
+        )
+    local = master.startswith("local")
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {
+        **SETTINGS,
+        **(LOCAL_SETTINGS if local else {}),
+        **_class_path([KERNEL_JAR, *(libraries.find("core") if jars is None else jars)], local),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
+        **(conf or {}),
+    }
+    builder = SparkSession.builder.master(master).appName(app)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    kernel.register(spark)
+    return spark
+
+
+def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
+    """How the jars reach the JVMs: in one process by its class path, else they are sent to the executors."""
+    if local:
+        return {"spark.driver.extraClassPath": os.pathsep.join(map(str, paths))}
+    names = ",".join(map(str, paths))
+    return {"spark.jars": names, "spark.driver.extraClassPath": str(KERNEL_JAR)}
+
+
+def stop(spark: SparkSession) -> None:
+    """Stop Spark and every streaming query that still runs in it."""
+    for query in spark.streams.active:
+        query.stop()
+    spark.stop()

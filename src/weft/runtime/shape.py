@@ -1,0 +1,80 @@
+"""The three shapes of a pipeline: ingest (source to stream), relay (stream to stream), operator (with state).
+
+The spine is the same for all; a shape says how the frame of a batch is prepared, and what the batch did to
+watermarks and ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyspark.sql import DataFrame
+
+from weft.lineage.ledger import Ledger
+from weft.weaving.schema import Schema
+from weft.weaving.step import Step
+from weft.weaving.weave import Weave
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned
+
+
+@dataclass(frozen=True)
+class Time:
+    """Where event time stands after a batch."""
+
+    watermark_ms: int | None
+    detail: Mapping[str, Any]
+
+
+class Shape(Protocol):
+    """What the spine needs to know of a pipeline's kind."""
+
+    operator: bool
+    """Whether the frame carries late records and operator reports beside the rows."""
+
+    @property
+    def schema(self) -> Schema:
+        """The user's columns before the steps."""
+        ...
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that are woven in the batch."""
+        ...
+
+    def open(self) -> DataFrame:
+        """The streaming frame that Spark cuts into batches."""
+        ...
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        """The frame of a batch as the weave wants it: columns, `_weft`, `_weft_bad`, `_weft_raw`."""
+        ...
+
+    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+        """Where event time stands after the batch, from what the writer saw."""
+        ...
+
+    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
+        """The ledger of the batch, from what the writer counted."""
+        ...
+
+
+def row_ledger(weave: Weave, result: Mapping[str, Any]) -> Ledger:
+    """The ledger of rows that were woven one by one."""
+    counts: Mapping[str, int] = result["verdicts"]
+    out, filtered, dead = weave.ledger_counts(counts)
+    copied = {
+        target.stream: result["outputs"][target.column]["rows"]
+        for target in weave.targets
+        if target.column.startswith("_weft_side") and result["outputs"][target.column]["rows"]
+    }
+    return Ledger(
+        rows_in=out + sum(filtered.values()) + dead,
+        out=out,
+        filtered=filtered,
+        dead=dead,
+        copied=copied,
+    )

@@ -1,0 +1,111 @@
+"""The tables of a pipeline's streams: each knot is one commit, whoever writes it and however often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from weft.errors import WeftError
+from weft.runtime.kernel import Table
+from weft.runtime.storage import Storage
+from weft.weaving.schema import Schema
+
+
+class SchemaConflictError(WeftError):
+    """A column would change its type, which a stream's table cannot do."""
+
+    code = "table.schema-conflict"
+    domain = "user"
+
+
+class Tables:
+    """Opens tables once, creates them when first written, and commits knots to them."""
+
+    def __init__(self, spark: SparkSession, storage: Storage) -> None:
+        self._spark = spark
+        self._storage = storage
+        self._open: dict[str, Table] = {}
+        self._schemas: dict[str, dict[str, Any]] = {}
+
+    def open(self, stream: str) -> Table:
+        """The table of a stream, which may not exist yet."""
+        if stream not in self._open:
+            self._open[stream] = Table(self._spark, self._storage.table(stream))
+        return self._open[stream]
+
+    def find(self, stream: str, knot: int) -> dict[str, Any] | None:
+        """What was committed for a knot, or None."""
+        table = self.open(stream)
+        return table.find(knot) if table.exists() else None
+
+    def commit(
+        self, stream: str, columns: StructType, weft: Mapping[str, Any], files: list[dict[str, Any]]
+    ) -> int:
+        """Commit a knot's files once; if it is there already, that commit stands.
+
+        Put-if-absent by version fences other writers: whoever loses looks again, and gives way to a commit
+        of the same knot (the same batch woven by the same rules has the same rows).
+        """
+        table = self.open(stream)
+        schema = self._merge(stream, table, columns)
+        while True:
+            known = table.find(weft["knot"])
+            if known is not None:
+                return int(known["version"])
+            head = table.head()
+            if head is not None and head["knot"] > weft["knot"]:
+                raise WeftError(
+                    f"Stream '{stream}' already has knot {head['knot']}; knot {weft['knot']} "
+                    "comes too late.",
+                    code="table.fenced",
+                    domain="conflict",
+                    hint="Another worker has taken over; this one stops.",
+                    stream=stream,
+                )
+            try:
+                return table.commit(table.version(), dict(weft), files, schema=schema)
+            except WeftError as error:
+                if error.code != "table.conflict":
+                    raise
+
+    def _merge(self, stream: str, table: Table, columns: StructType) -> dict[str, Any] | None:
+        """The table's schema with new columns added, or None when it has them all."""
+        wanted = columns.jsonValue()
+        if self._schemas.get(stream) == wanted:
+            return None
+        if not table.exists():
+            table.create(wanted)
+            self._schemas[stream] = wanted
+            return None
+        current = table.schema()
+        known = {field["name"].lower(): field for field in current["fields"]}
+        added = []
+        for field in wanted["fields"]:
+            before = known.get(field["name"].lower())
+            if before is None:
+                added.append(field)
+            elif before["type"] != field["type"]:
+                raise SchemaConflictError(
+                    f"Column '{field['name']}' of stream '{stream}' is {before['type']} and "
+                    f"cannot become {field['type']}.",
+                    hint="Write it under another name, or into a side stream.",
+                    stream=stream,
+                    column=field["name"],
+                )
+        self._schemas[stream] = wanted
+        if not added:
+            return None
+        # `_weft` stays last, as in every stream.
+        user = [field for field in current["fields"] if field["name"] != "_weft"]
+        weft = [field for field in current["fields"] if field["name"] == "_weft"]
+        return {**current, "fields": [*user, *added, *weft]}
+
+
+def fingerprint(columns: StructType) -> tuple[str, dict[str, Any]]:
+    """The user's columns of a stream row as a schema: its fingerprint, and its JSON form."""
+    user = StructType([field for field in columns if field.name != "_weft"])
+    schema = Schema.from_json(user.jsonValue())
+    return schema.fingerprint, schema.to_json()

@@ -1,0 +1,86 @@
+"""A compiled weave on a batch's frame: the frame before, the SQL and Python stages, the one pass that writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from weft.clock import to_ms
+from weft.runtime import functions, kernel
+from weft.runtime.pipeline import Pinned, RunningPipeline
+from weft.weaving.weave import Call, Target, Weave, compile_weave
+
+
+@dataclass(frozen=True)
+class Woven:
+    """A batch ready to be written: its frame, and how to read what the writer counts."""
+
+    frame: DataFrame
+    weave: Weave
+
+    def columns(self, target: Target) -> StructType:
+        """The row that goes to an output."""
+        kind = self.frame.schema[target.column].dataType
+        assert isinstance(kind, StructType)
+        return kind
+
+
+def weave(frame: DataFrame, run: RunningPipeline, pinned: Pinned) -> Woven:
+    """The frame with steps and rules applied: one struct column per output, and a verdict."""
+    base = run.shape.prepare(frame, pinned)
+    compiled = _compile(run, pinned)
+    woven = run_stages(base, compiled, run.project.functions)
+    return Woven(woven, compiled)
+
+
+def run_stages(frame: DataFrame, compiled: Weave, known: Mapping[str, Any]) -> DataFrame:
+    """Run the stages of a weave, SQL or Python, one after the other."""
+    session = frame.sparkSession
+    for stage in compiled.stages:
+        if isinstance(stage, Call):
+            frame = functions.call(frame, stage, known[stage.step.ref])
+        else:
+            frame.createOrReplaceTempView("weft_batch")
+            frame = session.sql(stage.text.replace("{input}", "weft_batch"))
+    return frame
+
+
+def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
+    """Write every output's rows to files of its table in one pass; no table knows of them yet."""
+    outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}
+    return kernel.write(
+        woven.frame,
+        prefix=f"{pinned.knot.number:010d}",
+        outputs=outputs,
+        control="control" if run.shape.operator else None,
+        stamp=_stamp(run, pinned),
+    )
+
+
+def _stamp(run: RunningPipeline, pinned: Pinned) -> dict[str, int | None]:
+    stamp: dict[str, int | None] = {"knot": pinned.knot.number, "at_ms": to_ms(pinned.now)}
+    if run.spec is None:
+        stamp["watermark_ms"] = pinned.watermark_ms
+    return stamp
+
+
+def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
+    if (cached := run.weaves.get(pinned.knot.rules)) is not None:
+        return cached
+    compiled = compile_weave(
+        run.shape.schema,
+        stream=run.stream.name,
+        key=run.stream.key,
+        steps=run.shape.steps,
+        rules=pinned.rules,
+        functions=run.project.functions,
+        moment=pinned.moment,
+        operator=run.shape.operator,
+    )
+    if not compiled.pinned:
+        run.weaves = {pinned.knot.rules: compiled}
+    return compiled

@@ -1,0 +1,53 @@
+"""Work that needs data, asked for by the weaver: each kind is one method."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.runtime.analysis import analyze
+
+if TYPE_CHECKING:
+    from weft.runtime.worker import Worker
+
+CHECKPOINT_WAIT_S = 55.0
+
+
+class Work:
+    """What a worker can be asked to do."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def do(self, kind: str, arguments: dict[str, Any]) -> Any:
+        """Do one piece of work and return its result."""
+        known = {"checkpoint": self._checkpoint, "analyze": self._analyze}
+        if kind not in known:
+            raise WeftError(
+                f"This worker does not know the task '{kind}'.",
+                code="worker.unknown-task",
+                hint="Weaver and worker are of different versions; upgrade the worker.",
+            )
+        return known[kind](**arguments)
+
+    def _analyze(self, schema: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
+        """The columns that a rule makes of a stream, by Spark's own analysis of it."""
+        return {"schema": analyze(self._worker.spark, self._worker.functions, schema, rule)}
+
+    def _checkpoint(self) -> dict[str, int]:
+        """Every running pipeline ties a knot now; which, by pipeline."""
+        queries = dict(self._worker.queries)
+        before = {name: query.run.tied for name, query in queries.items()}
+        for query in queries.values():
+            query.tick()
+        deadline = time.monotonic() + CHECKPOINT_WAIT_S
+        while time.monotonic() < deadline:
+            if all(query.run.tied > before[name] for name, query in queries.items()):
+                break
+            time.sleep(0.01)
+        return {
+            name: query.run.knot
+            for name, query in queries.items()
+            if query.run.tied > before[name] and query.run.knot is not None
+        }

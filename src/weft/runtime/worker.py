@@ -1,0 +1,279 @@
+"""The worker: a Spark driver that runs the pipelines it holds leases for, and does what needs data.
+
+It asks the weaver again and again what should run (one long-polled call) and brings its queries in line with
+the answer. A query that fails is started again with back-off; a weaver that is away is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from weft import sinks
+from weft.clock import SystemClock, iso
+from weft.errors import WeftError
+from weft.logs import get_logger
+from weft.project.definition import Project
+from weft.runtime.client import WeaverAwayError, WeaverClient
+from weft.runtime.faults import Faults
+from weft.runtime.pipeline import RunningPipeline
+from weft.runtime.query import Query
+from weft.runtime.storage import Storage
+from weft.runtime.tables import Tables
+from weft.runtime.work import Work
+from weft.weaving.function import FunctionVersion
+
+log = get_logger(__name__)
+
+FIRST_RETRY_S = 0.5
+LONGEST_RETRY_S = 30.0
+
+
+@dataclass
+class Failed:
+    """A query that stopped by itself: why, how often in a row, and when it may start again."""
+
+    error: WeftError
+    times: int
+    retry_at: float
+
+
+class Worker:
+    """Runs pipelines on one Spark session until it is stopped."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        address: str,
+        storage: Storage,
+        *,
+        faults: Faults | None = None,
+        feeds: Callable[[str], str | None] = lambda _: None,
+        name: str | None = None,
+    ) -> None:
+        self.id = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+        self.spark = spark
+        self.storage = storage
+        self.faults = faults or Faults.from_environment()
+        self._feeds = feeds
+        self._address = address
+        self._line = WeaverClient(address)
+        self._started = iso(SystemClock().now())
+        self._queries: dict[str, Query] = {}
+        self._versions: dict[str, tuple[str, int]] = {}
+        self._failed: dict[str, Failed] = {}
+        self._project: Project | None = None
+        self._project_hash: str | None = None
+        self._stopping = threading.Event()
+        self._work = Work(self)
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        """The queries that run now, by pipeline."""
+        return self._queries
+
+    @property
+    def project(self) -> Project | None:
+        """The project as it was last deployed."""
+        return self._project
+
+    @property
+    def functions(self) -> Mapping[str, FunctionVersion]:
+        """The Python functions of the project."""
+        return self._project.functions if self._project else {}
+
+    def failures(self) -> dict[str, WeftError]:
+        """The pipelines that failed and have not tied a knot since, with the reason."""
+        return {name: failed.error for name, failed in self._failed.items()}
+
+    def run(self) -> None:
+        """Work until `stop` is called from another thread or a signal handler."""
+        revision, wait = -1, 0.0
+        log.info("worker %s is up, master %s", self.id, self.spark.sparkContext.master)
+        while not self._stopping.is_set():
+            try:
+                answer = self._sync(revision, wait)
+            except WeaverAwayError as error:
+                log.warning("%s", error.message)
+                self._stopping.wait(1.0)
+                continue
+            revision, wait = answer["revision"], 1.0
+            self._adopt(answer["project"])
+            if self.reconcile(answer["pipelines"]):
+                wait = 0.0
+            for task in answer["tasks"]:
+                threading.Thread(target=self._do, args=(task,), daemon=True).start()
+        self._shut_down()
+
+    def stop(self) -> None:
+        """Finish the batches in hand, tie their knots, give the leases back, end `run`."""
+        self._stopping.set()
+
+    def abandon(self) -> None:
+        """Drop everything as `kill -9` does; only the test kit does this."""
+        self._stopping.set()
+        for query in self._queries.values():
+            query.abandon()
+        self._queries.clear()
+        self._line.close()
+
+    def reconcile(self, wanted: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Bring the running queries in line with what is wanted; True when something was stopped."""
+        self._collect_failures()
+        stopped = False
+        for name, query in list(self._queries.items()):
+            now = wanted.get(name)
+            if now is None or (now["version"], now["epoch"]) != self._versions[name]:
+                log.info("pipeline %s stops", name)
+                query.stop()
+                del self._queries[name]
+                stopped = True
+        for name, assignment in wanted.items():
+            failed = self._failed.get(name)
+            if name in self._queries or (failed and failed.retry_at > time.monotonic()):
+                continue
+            self._start(name, assignment)
+        return stopped
+
+    def _start(self, name: str, assignment: Mapping[str, Any]) -> None:
+        assert self._project is not None
+        project = self._project
+        spec = project.pipelines.get(name)
+        stream = project.stream(spec.to if spec else name)
+        run = RunningPipeline(
+            name=name,
+            project=project,
+            stream=stream,
+            spec=spec,
+            epoch=assignment["epoch"],
+            token=assignment["token"],
+            worker=self.id,
+            spark=self.spark.newSession(),
+            storage=self.storage,
+            client=WeaverClient(self._address),
+            faults=self.faults,
+            tables=Tables(self.spark, self.storage),
+            version=assignment["version"],
+            feed=self._feeds(name) if spec is None else None,
+        )
+        try:
+            run.sinks = open_sinks(run)
+            self._queries[name] = Query(run)
+        except Exception as error:
+            self._note_failure(name, _as_weft(name, error))
+            return
+        self._versions[name] = (assignment["version"], assignment["epoch"])
+        log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
+
+    def _collect_failures(self) -> None:
+        for name, query in list(self._queries.items()):
+            if query.is_active:
+                continue
+            del self._queries[name]
+            failure = query.failure()
+            if failure is not None:
+                self._note_failure(name, failure)
+
+    def _note_failure(self, name: str, error: WeftError) -> None:
+        before = self._failed.get(name)
+        times = before.times + 1 if before else 1
+        delay = min(FIRST_RETRY_S * 2 ** (times - 1), LONGEST_RETRY_S)
+        if error.code in ("lease.lost", "pipeline.held"):
+            delay = 0.0
+        self._failed[name] = Failed(error, times, time.monotonic() + delay)
+        log.warning("pipeline %s: %s Trying again in %.1f s.", name, error.message, delay)
+
+    def _sync(self, revision: int, wait: float) -> Any:
+        body = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "master": self.spark.sparkContext.master,
+            "started": self._started,
+            "revision": revision,
+            "wait": wait,
+            "pipelines": self._report(),
+        }
+        return self._line.call("POST", f"/workers/{self.id}/sync", body)
+
+    def _report(self) -> dict[str, dict[str, Any]]:
+        report: dict[str, dict[str, Any]] = {}
+        for name, query in self._queries.items():
+            if query.run.tied:
+                self._failed.pop(name, None)
+            failed = self._failed.get(name)
+            report[name] = {
+                "token": query.run.token,
+                "state": "running" if query.is_active else "failed",
+                "tied": query.run.tied,
+                "error": failed.error.to_dict() if failed else None,
+            }
+        return report
+
+    def _adopt(self, version: str | None) -> None:
+        if version is not None and version != self._project_hash:
+            self._project = Project.from_dict(self._line.call("GET", "/project"))
+            self._project_hash = version
+
+    def _do(self, task: Mapping[str, Any]) -> None:
+        answer: dict[str, Any] = {"id": task["id"]}
+        try:
+            answer["result"] = self._work.do(task["kind"], task["arguments"])
+        except WeftError as error:
+            answer["error"] = error.to_dict()
+        except Exception as error:
+            log.error("task %s failed", task["kind"], exc_info=error)
+            answer["error"] = _as_weft(task["kind"], error).to_dict()
+        try:
+            self._line.call("POST", f"/workers/{self.id}/answers", [answer])
+        except WeaverAwayError as error:
+            log.warning("answer to task %s is lost: %s", task["kind"], error.message)
+
+    def _shut_down(self) -> None:
+        for name, query in list(self._queries.items()):
+            query.stop()
+            try:
+                self._line.call(
+                    "POST",
+                    f"/workers/{self.id}/release",
+                    {"pipeline": name, "token": query.run.token},
+                )
+            except WeaverAwayError:
+                log.info("the weaver is away; the lease of %s ends by itself", name)
+        self._queries.clear()
+        self._line.close()
+
+
+def open_sinks(run: RunningPipeline) -> list[sinks.Sink]:
+    """The sinks that a pipeline's stream goes to."""
+    declared = run.spec.sinks if run.spec else run.stream.sinks
+    return [
+        sinks.open(
+            sink.kind,
+            sink.options,
+            app=run.project.name,
+            pipeline=run.name,
+            stream=run.stream.name,
+            schema=run.stream.schema,
+            key=run.stream.key,
+        )
+        for sink in declared
+    ]
+
+
+def _as_weft(name: str, error: Exception) -> WeftError:
+    if isinstance(error, WeftError):
+        return error
+    text = str(error).strip().splitlines()
+    return WeftError(
+        f"'{name}' failed: {type(error).__name__}: {text[0][:500] if text else ''}",
+        code="worker.failed",
+        hint="The worker's log has the details.",
+    )

@@ -1,0 +1,62 @@
+"""Results go out: a sink gets the rows of every knot of a stream, beside the stream's own table."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from weft.sinks.options import read_options
+from weft.sinks.rows import ParquetRows, Rows, TableRows
+from weft.sinks.sink import EventSink, Promise, Sink, SinkError, SinkFencedError, Target
+from weft.weaving.schema import Schema
+
+__all__ = [
+    "KINDS",
+    "EventSink",
+    "ParquetRows",
+    "Promise",
+    "Rows",
+    "Sink",
+    "SinkError",
+    "SinkFencedError",
+    "TableRows",
+    "Target",
+    "open",
+    "read_options",
+]
+
+# Loaded when first opened: a project without Kafka should not wait for its client.
+KINDS: Mapping[str, str] = {
+    "console": "weft.sinks.console:ConsoleSink",
+    "files": "weft.sinks.files:FilesSink",
+    "kafka": "weft.sinks.kafka:KafkaSink",
+    "metrics": "weft.sinks.metrics:MetricsSink",
+    "python": "weft.sinks.python:PythonSink",
+    "memory": "weft.sinks.memory:MemorySink",
+}
+
+
+def open(  # noqa: A001
+    kind: str,
+    options: Mapping[str, Any] | str | None,
+    *,
+    app: str,
+    pipeline: str,
+    stream: str,
+    schema: Schema,
+    key: Sequence[str] = (),
+    history: str = "",
+) -> Sink:
+    """Open a sink for the rows of a stream; wrong options raise before anything is touched."""
+    checked = read_options(kind, options)
+    target = Target(
+        app=app,
+        pipeline=pipeline,
+        stream=stream,
+        columns=tuple(schema.names),
+        key=tuple(key),
+        history=history,
+    )
+    module, _, name = KINDS[kind].partition(":")
+    return cast(Sink, getattr(importlib.import_module(module), name)(checked, target))

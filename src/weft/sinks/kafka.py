@@ -1,0 +1,241 @@
+"""A sink that writes each knot to a Kafka topic in one transaction, with its number beside it.
+
+The number is committed as the offset of a consumer group that nobody joins, in the transaction that
+holds the records: both are there or neither is, and a new worker reads how far the topic has come.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from weft.sinks.document import documents, to_json, to_key
+from weft.sinks.options import KafkaOptions
+from weft.sinks.rows import WEFT, Rows
+from weft.sinks.sink import Promise, SinkError, SinkFencedError, Target
+
+log = logging.getLogger(__name__)
+
+REPLY_S = 30.0
+TRANSACTION_MS = 120_000
+FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far a topic has come: the last knot in it, and the knots last retracted from it."""
+
+    history: str
+    knot: int
+    retracted: tuple[int, int] | None = None
+
+    def to_offset(self, topic: str) -> TopicPartition:
+        """The form in which Kafka keeps it; the number is one higher, as a next offset is."""
+        kept = {"history": self.history, "retracted": self.retracted}
+        return TopicPartition(topic, 0, self.knot + 1, json.dumps(kept))
+
+    @staticmethod
+    def from_offset(offset: TopicPartition, history: str) -> Position | None:
+        """The position that Kafka kept, or None when it has none of this history."""
+        if offset.offset < 0:
+            return None
+        kept = json.loads(offset.metadata or "{}")
+        if kept.get("history") != history:
+            return None
+        retracted = kept.get("retracted")
+        return Position(history, offset.offset - 1, tuple(retracted) if retracted else None)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One record on its way to the topic."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: dict[str, str]
+
+
+class KafkaSink:
+    """Exactly once for readers with `isolation.level=read_committed`.
+
+    Opening it ends the transaction of an earlier worker and shuts that one out. After a failure the
+    connection is made anew, which settles whether the last transaction counts.
+    """
+
+    promise: Promise = "exactly once"
+
+    def __init__(self, options: KafkaOptions, target: Target) -> None:
+        self._options = options
+        self._target = target
+        self._key = target.key if options.key is None else options.key
+        self._link: _Link | None = None
+        self._fenced: SinkFencedError | None = None
+        self._connected()
+
+    def deliver(self, knot: int, rows: Rows) -> None:
+        """Write the records of a knot, unless the topic has them; no rows, no transaction."""
+        if not rows.count:
+            return
+        link = self._connected()
+        if link.position is not None and knot <= link.position.knot:
+            return
+        before = link.position or Position(self._target.history, knot)
+        self._transact(replace(before, knot=knot), self._messages(rows))
+
+    def delivered(self) -> int | None:
+        """The last knot whose records are in the topic."""
+        position = self._connected().position
+        return None if position is None else position.knot
+
+    def retract(self, knots: range, rows: Rows) -> None:
+        """Write a tombstone for each key of these knots, or without keys each record once more with
+        the header `weft-retracts`. What had not reached the topic is left out."""
+        position = self._connected().position
+        if not knots or position is None or knots[0] > position.knot:
+            return
+        cut = (knots[0], knots[-1])
+        if position.retracted != cut:
+            retractions = self._retractions(rows, until=position.knot)
+            self._transact(replace(position, retracted=cut), retractions)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def _messages(self, rows: Rows) -> Iterator[Message]:
+        columns = list(self._target.columns)
+        for batch in rows.batches():
+            marks = batch.column(WEFT).to_pylist()
+            for mark, document in zip(marks, documents(batch.select(columns)), strict=True):
+                headers = {"weft-id": mark["id"], "weft-knot": str(mark["knot"])}
+                yield Message(to_key(document, self._key), to_json(document), headers)
+
+    def _retractions(self, rows: Rows, *, until: int) -> Iterator[Message]:
+        seen = set()
+        for message in self._messages(rows):
+            if int(message.headers["weft-knot"]) > until:
+                continue
+            headers = {"weft-retracts": message.headers["weft-id"]}
+            if not self._key:
+                yield replace(message, headers=headers)
+            elif message.key not in seen:
+                seen.add(message.key)
+                yield Message(message.key, None, headers)
+
+    def _transact(self, position: Position, messages: Iterator[Message]) -> None:
+        """Write the messages and the position together."""
+        try:
+            self._connected().transact(position, messages)
+        except KafkaException as error:
+            raise self._failed(error) from error
+
+    def _connected(self) -> _Link:
+        if self._fenced is not None:
+            raise self._fenced
+        if self._link is None:
+            try:
+                self._link = _Link(self._options, self._target)
+            except KafkaException as error:
+                raise self._failed(error) from error
+        return self._link
+
+    def _failed(self, error: KafkaException) -> SinkError:
+        """The error in our words. The connection is not used again: a new one starts clean."""
+        reason: KafkaError = error.args[0]
+        self._link = None
+        subject = f"Kafka topic '{self._options.topic}' at {self._options.servers}"
+        if reason.code() in FENCED:
+            self._fenced = SinkFencedError(
+                f"{subject} is written by another worker now, and this one is shut out.",
+                hint="Nothing is to be done if the pipeline moved; else two projects share a name.",
+                stream=self._target.stream,
+                topic=self._options.topic,
+            )
+            return self._fenced
+        return SinkError(
+            f"{subject} did not take the records of stream '{self._target.stream}': "
+            f"{reason.str()}.",
+            code="sinks.kafka",
+            hint="Check that the broker is up and lets this client write. They are sent again.",
+            stream=self._target.stream,
+            topic=self._options.topic,
+        )
+
+
+class _Link:
+    """One life of the transactional producer, and the position read when it began."""
+
+    def __init__(self, options: KafkaOptions, target: Target) -> None:
+        # Slashes: no name of ours holds one, so that two targets never share an id.
+        name = "/".join(("weft", target.app, target.pipeline, target.stream, options.topic))
+        client = {**options.client, "bootstrap.servers": options.servers}
+        # What goes wrong with the two that live briefly is raised; they need not log it too.
+        quiet = {**client, "log_level": 0}
+        self._topic = options.topic
+        self._producer = Producer(
+            {
+                "transaction.timeout.ms": TRANSACTION_MS,
+                "linger.ms": 5,
+                "compression.type": "zstd",
+                **client,
+                "transactional.id": name,
+            },
+            logger=log,
+        )
+        _ensure_topic(options, AdminClient(quiet))
+        # Ends what an earlier producer of this name left open: only then is its position final.
+        self._producer.init_transactions(REPLY_S)
+        consumer = Consumer({**quiet, "group.id": name, "enable.auto.commit": False})
+        try:
+            kept = consumer.committed([TopicPartition(self._topic, 0)], timeout=REPLY_S)
+            self._group = consumer.consumer_group_metadata()
+        finally:
+            consumer.close()
+        self.position = Position.from_offset(kept[0], target.history)
+
+    def transact(self, position: Position, messages: Iterator[Message]) -> None:
+        """Write the messages and the position in one transaction."""
+        self._producer.begin_transaction()
+        for message in messages:
+            self._send(message)
+        offset = position.to_offset(self._topic)
+        self._producer.send_offsets_to_transaction([offset], self._group, REPLY_S)
+        self._producer.commit_transaction(TRANSACTION_MS / 1000)
+        self.position = position
+
+    def _send(self, message: Message) -> None:
+        """Queue a message; while the queue is full, wait for the broker to take some of it."""
+        headers: list[tuple[str, str | bytes | None]] = list(message.headers.items())
+        while True:
+            try:
+                self._producer.produce(self._topic, message.value, message.key, headers=headers)
+            except BufferError:
+                self._producer.poll(0.1)
+            else:
+                self._producer.poll(0)
+                return
+
+    def close(self) -> None:
+        """Disconnect; nothing is under way between two transactions."""
+        self._producer.close()
+
+
+def _ensure_topic(options: KafkaOptions, admin: AdminClient) -> None:
+    """Create the topic when it is not there, so that a position can be kept for it."""
+    if options.topic in admin.list_topics(timeout=REPLY_S).topics:
+        return
+    topic = NewTopic(options.topic, num_partitions=options.partitions or -1, replication_factor=-1)
+    for created in admin.create_topics([topic]).values():
+        try:
+            created.result(REPLY_S)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise

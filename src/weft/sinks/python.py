@@ -1,0 +1,78 @@
+"""A sink of the user's own: an `EventSink` class from the project's Python."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import Any
+
+from weft.sinks.options import PythonOptions, SinkOptionError
+from weft.sinks.rows import WEFT, Rows
+from weft.sinks.sink import Promise, Target
+
+
+class PythonSink:
+    """At least once: after a crash the last knot is written again, with the same number."""
+
+    promise: Promise = "at least once"
+
+    def __init__(self, options: PythonOptions, target: Target) -> None:
+        self._sink = _get_class(options.sink, target)(**options.arguments)
+        taken = inspect.signature(self._sink.write).parameters.values()
+        positional = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        starred = any(p.kind is p.VAR_POSITIONAL for p in taken)
+        self._takes_knot = len(positional) > 1 or starred
+
+    def deliver(self, knot: int, rows: Rows) -> None:
+        """Give the records of a knot to the class, in one call; a knot without rows is left out."""
+        if not rows.count:
+            return
+        records = _user_records(rows)
+        if self._takes_knot:
+            self._sink.write(records, knot)
+        else:
+            self._sink.write(records)
+
+    def delivered(self) -> int | None:
+        """The class does not tell."""
+        return None
+
+    def retract(self, knots: range, rows: Rows) -> None:
+        """Give the records that were rolled back to the class, if it wants to know."""
+        retract = getattr(self._sink, "retract", None)
+        if retract is not None and rows.count:
+            retract(_user_records(rows))
+
+    def close(self) -> None:
+        """Close the class's object."""
+        self._sink.close()
+
+
+def _user_records(rows: Rows) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in record.items() if name != WEFT} for record in rows.records()
+    ]
+
+
+def _get_class(reference: str, target: Target) -> Any:
+    """The class that `module:Class` names; it must have `write` and `close`."""
+    module_name, _, class_name = reference.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), class_name)
+    except (ImportError, AttributeError) as error:
+        raise SinkOptionError(
+            f"Sink '{reference}' of stream '{target.stream}' cannot be loaded: {error}.",
+            code="sinks.no-class",
+            hint="Write it as `module:Class`; the module lies beside the project file.",
+            sink=reference,
+            stream=target.stream,
+        ) from error
+    if not all(callable(getattr(found, method, None)) for method in ("write", "close")):
+        raise SinkOptionError(
+            f"Class '{reference}' is no sink: it lacks `write` or `close`.",
+            code="sinks.no-class",
+            hint="Subclass `weft.sinks.EventSink`.",
+            sink=reference,
+            stream=target.stream,
+        )
+    return found

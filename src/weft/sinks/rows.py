@@ -1,0 +1,100 @@
+"""The rows of a knot as sinks get them: Arrow batches or dictionaries, read when asked for.
+
+Rows hold the stream's columns in their order, and `_weft` last.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+WEFT = "_weft"
+BATCH_ROWS = 8_192
+
+
+class Rows(Protocol):
+    """Rows that can be gone through more than once."""
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows as Arrow batches of the stream's columns and `_weft`."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows one by one as dictionaries of Python values, maps as dictionaries."""
+
+
+class ParquetRows:
+    """The rows in Parquet files, in their order: paths, or addresses of an object store."""
+
+    def __init__(self, paths: Iterable[str | Path], columns: Sequence[str]) -> None:
+        self._paths = [str(path) for path in paths]
+        self._columns = [*columns, WEFT]
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are, from the files' footers."""
+        total = 0
+        for path in self._paths:
+            with _open(path) as file:
+                total += file.metadata.num_rows
+        return total
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows as Arrow batches of the stream's columns and `_weft`."""
+        for path in self._paths:
+            with _open(path) as file:
+                for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
+                    yield batch.select(self._columns)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows one by one as dictionaries of Python values."""
+        for batch in self.batches():
+            yield from to_records(batch)
+
+
+class TableRows:
+    """Rows in memory."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(self._table.num_rows)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows as Arrow batches."""
+        yield from self._table.to_batches(BATCH_ROWS)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows one by one as dictionaries of Python values."""
+        for batch in self.batches():
+            yield from to_records(batch)
+
+
+def to_records(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows of a batch as dictionaries of Python values."""
+    return list(batch.to_pylist(maps_as_pydicts="strict"))
+
+
+def first(rows: Rows, limit: int) -> list[dict[str, Any]]:
+    """The first rows, without reading the others."""
+    return list(itertools.islice(rows.records(), limit))
+
+
+def _open(path: str) -> pq.ParquetFile:
+    if "://" not in path:
+        return pq.ParquetFile(path)
+    system, inner = pyarrow.fs.FileSystem.from_uri(path)
+    return pq.ParquetFile(system.open_input_file(inner))

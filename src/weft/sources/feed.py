@@ -1,0 +1,54 @@
+"""The source of the test kit: what a test appends is, segment by segment, exactly one micro-batch
+each. Written in the test's process, read by the kernel, again and again with the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.sources.segment import Record, Segments, encode
+
+FORMAT = "weft.kernel.source.FeedSource"
+
+
+class Feed:
+    """A folder of segments that a test appends to and a stream reads from."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._segments = Segments(folder)
+        self._last = max(self._segments.numbers(), default=0)
+
+    def append(
+        self,
+        records: Iterable[Record] = (),
+        *,
+        partition: int = 0,
+        watermark: datetime | int | None = None,
+    ) -> int:
+        """Append one micro-batch and return its segment number. It may hold no record, and state a
+        watermark.
+
+        A watermark is an aware datetime or milliseconds since 1970.
+        """
+        stated = {} if watermark is None else {"watermark": _millis(watermark)}
+        encoded = [(partition, encode(record)) for record in records]
+        self._last = self._segments.append(encoded, number=self._last + 1, stated=stated)
+        return self._last
+
+    def watermark(self, segment: int) -> datetime | None:
+        """The watermark stated with a segment, or None."""
+        stated = self._segments.get(segment).stated.get("watermark")
+        return None if stated is None else datetime.fromtimestamp(stated / 1000, UTC)
+
+
+def open_feed(spark: SparkSession, folder: str | Path) -> DataFrame:
+    """The feed in this folder in raw form."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return spark.readStream.format(FORMAT).option("path", str(folder)).load()
+
+
+def _millis(moment: datetime | int) -> int:
+    return moment if isinstance(moment, int) else round(moment.timestamp() * 1000)

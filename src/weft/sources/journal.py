@@ -1,0 +1,83 @@
+"""What a Python source delivered, kept before Spark hears of it: a batch that is run again reads
+the journal, so records come exactly once out of a source that cannot be read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from weft.sources.segment import Record, Segments, encode
+
+
+class EventSource(Protocol):
+    """A source of records that a user writes. Create it without arguments, or with the options as
+    keywords.
+
+    With `position` and `seek` it is told at each start from where to go on; without them it should
+    deliver each record once, and what it delivered is safe.
+    """
+
+    def read_batch(self, max_events: int) -> Sequence[Record]:
+        """At most so many records that there are now; none when there are none. Does not wait."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what the source holds."""
+        ...
+
+
+@runtime_checkable
+class Seekable(Protocol):
+    """An event source that can say where it stands and go back there."""
+
+    def position(self) -> Any:
+        """Where the source stands, as a value that JSON can hold."""
+        ...
+
+    def seek(self, position: Any) -> None:
+        """Go on from where `position` said."""
+        ...
+
+
+class Journal:
+    """The segments of one source; each is one batch of it."""
+
+    def __init__(self, folder: str | Path, source: EventSource, *, keep: int | None = None) -> None:
+        self._segments = Segments(folder)
+        self._source = source
+        self._keep = keep
+        self._last = max(self._segments.numbers(), default=0)
+        if self._last and isinstance(source, Seekable):
+            source.seek(self._segments.get(self._last).stated["position"])
+
+    def next(self, after: int, *, max_events: int) -> int:
+        """The number of the segment behind `after`, read from the source if it is not there yet.
+
+        It is `after` itself when the source has nothing. A segment that was journaled and then lost
+        sight of by a crash is handed out before the source is asked again.
+        """
+        if self._segments.find(after + 1) is not None:
+            return after + 1
+        events = self._source.read_batch(max_events)
+        if not events:
+            return after
+        stated = {"position": self._source.position()} if isinstance(self._source, Seekable) else {}
+        records = [(0, encode(event)) for event in events]
+        self._segments.append(records, number=after + 1, stated=stated)
+        return after + 1
+
+    def committed(self, number: int) -> None:
+        """Drop the segments that are so old that no rollback reaches them."""
+        if self._keep is not None:
+            self._segments.prune(before=number - self._keep + 1)
+
+    def close(self) -> None:
+        """Close the source."""
+        self._source.close()
+
+
+def records(folder: str | Path, number: int) -> Iterator[tuple[str, bytes]]:
+    """The position and bytes of each record of a segment."""
+    for index, (_, value) in enumerate(Segments(folder).get(number).records()):
+        yield f"{number}:{index}", value

@@ -1,0 +1,210 @@
+"""The mock source: seeded records at a set pace, so that two runs are equal however their batches
+are cut. Options of the project file in, a Spark data source out; the records themselves are made in
+`generate`."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
+from pyspark.sql.types import StructType
+
+from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.sources import raw
+from weft.sources.generate import CHUNK, Generator, Recipe
+from weft.sources.options import bad_option, check_names, number, whole
+from weft.sources.pace import Burst, Pace
+from weft.weaving.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+START = "2026-01-01T00:00:00Z"
+OPTIONS = (
+    "seed",
+    "rate",
+    "bursts",
+    "disorder_ms",
+    "bad_share",
+    "keys",
+    "skew",
+    "events",
+    "partitions",
+    "start",
+)
+
+
+def open_mock(
+    spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+) -> DataFrame:
+    """The records of a mock source in raw form."""
+    options = dict(stream.source.options) if stream.source else {}
+    check_recipe(stream, partitions=processing.parallelism)
+    spec = {
+        "name": stream.name,
+        "schema": stream.schema.to_json(),
+        "key": stream.key[0] if stream.key else None,
+        "event_time": stream.event_time,
+        "options": options | {"start": _start(options.get("start", START), checkpoint)},
+        "parallelism": processing.parallelism,
+    }
+    spark.dataSource.register(MockSource)
+    reader = spark.readStream.format(MockSource.name()).option("spec", json.dumps(spec))
+    return reader.option("maxRows", processing.queue_size).load()
+
+
+def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
+    """What the options of a stream's mock source say; refuses wrong ones."""
+    name, options = stream.name, stream.source.options if stream.source else {}
+    check_names(name, "mock", options, OPTIONS)
+    key = stream.key[0] if stream.key else None
+    if key == "id" and "keys" not in options and "skew" not in options:
+        key = None  # an id is its record's own number unless keys are asked for
+    whole(name, options, "events", 0)
+    return Recipe(
+        schema=stream.schema,
+        seed=whole(name, options, "seed", 0),
+        partitions=whole(name, options, "partitions", partitions, least=1),
+        pace=Pace(_rate(name, options), _burst(name, options.get("bursts"))),
+        start=_moment(name, options.get("start", START)),
+        disorder_ms=whole(name, options, "disorder_ms", 0),
+        bad_share=number(name, options, "bad_share", 0.0, most=1.0),
+        event_time=stream.event_time,
+        key=key,
+        keys=whole(name, options, "keys", 1000, least=1),
+        skew=number(name, options, "skew", 0.0),
+    )
+
+
+def _rate(stream: str, options: Mapping[str, Any]) -> float:
+    return 0.0 if options.get("rate") == "max" else number(stream, options, "rate", 100.0)
+
+
+def _burst(stream: str, form: Any) -> Burst | None:
+    if form is None:
+        return None
+    if not isinstance(form, Mapping) or set(form) != {"every_s", "times", "for_s"}:
+        raise bad_option(stream, "bursts", form, "{every_s: 60, times: 10, for_s: 5}")
+    burst = Burst(
+        **{name: number(stream, form, name, 0.0) for name in ("every_s", "times", "for_s")}
+    )
+    if not (0 < burst.for_s < burst.every_s and burst.times > 0):
+        raise bad_option(stream, "bursts", form, "shorter (`for_s`) than its period (`every_s`)")
+    return burst
+
+
+def _moment(stream: str, text: Any) -> datetime:
+    if text == "now":
+        return datetime.now(UTC)
+    try:
+        moment = text if isinstance(text, datetime) else datetime.fromisoformat(str(text))
+    except ValueError:
+        raise bad_option(
+            stream, "start", text, "a time such as 2026-01-01T00:00:00Z, or now"
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _start(start: Any, checkpoint: Path) -> str:
+    """The first event time; that of `now` is fixed when the source is first opened."""
+    if start != "now":
+        return str(start)
+    kept = checkpoint / "source" / "start"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(datetime.now(UTC).isoformat())
+        written.replace(kept)
+    return kept.read_text()
+
+
+class MockSource(DataSource):
+    """Spark's view of the mock source. Options: `spec`, what `open_mock` wrote, and `maxRows` of a
+    batch."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "weft-mock"
+
+    def schema(self) -> StructType:
+        return StructType([*raw.FIELDS])
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        return MockReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
+
+
+class Slice(InputPartition):
+    """The records `first` to `last` of one partition."""
+
+    def __init__(self, partition: int, first: int, last: int) -> None:
+        self.partition = partition
+        self.first = first
+        self.last = last
+
+
+class MockReader(DataSourceStreamReader):
+    """Admits records as they fall due, at most so many a batch. The offset is how many there
+    were."""
+
+    def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
+        stream = StreamSpec(
+            name=spec["name"],
+            schema=Schema.from_json(spec["schema"]),
+            source=SourceSpec("mock", spec["options"]),
+            key=(spec["key"],) if spec["key"] else (),
+            event_time=spec["event_time"],
+        )
+        self._recipe = check_recipe(stream, partitions=spec["parallelism"])
+        self._events: int = spec["options"].get("events", 0)
+        self._max_rows = max_rows
+        self._began: tuple[float, float] | None = None
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"record": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._max_rows)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        first = start["record"]
+        last = first + (limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows)
+        if self._recipe.pace.rate:
+            last = min(last, self._due(first))
+        if self._events:
+            last = min(last, self._events)
+        return {"record": max(first, last)}
+
+    def _due(self, first: int) -> int:
+        """How many records have happened by now, if record `first` was due when the source was
+        opened."""
+        pace, now = self._recipe.pace, time.monotonic()
+        if self._began is None:
+            self._began = (now, pace.seconds_at(first))
+        began, seconds = self._began
+        return int(pace.records_until(seconds + now - began))
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        turns = self._recipe.partitions
+        slices = [
+            Slice(p, _ceil(start["record"] - p, turns), _ceil(end["record"] - p, turns))
+            for p in range(turns)
+        ]
+        return [one for one in slices if one.first < one.last]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Slice)
+        generator = Generator(self._recipe, partition.partition)
+        for first in range(partition.first, partition.last, CHUNK):
+            yield generator.batch(first, min(CHUNK, partition.last - first))
+
+
+def _ceil(number: int, divisor: int) -> int:
+    return -(-number // divisor)

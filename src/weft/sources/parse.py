@@ -1,0 +1,105 @@
+"""Raw records become typed rows: bytes in, declared columns out, and for each record that cannot be
+taken the reason. Called by the ingest spine; runs in the JVM only, and no record makes it fail."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType, TimestampType
+
+from weft.sources.raw import get_jvm
+from weft.weaving.schema import Schema
+
+Format = Literal["json", "csv"]
+
+BAD = "_bad"
+RAW = "_raw"
+ID = "_id"
+PARTITION = "_partition"
+POSITION = "_position"
+EVENT_TIME = "_event_time"
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """How the records of one stream are read, where its source does not deliver typed columns
+    already."""
+
+    schema: Schema
+    format: Format = "json"
+    event_time: str | None = None
+    separator: str = ","
+
+
+def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
+    """Turn the raw form into the declared columns and these beside them.
+
+    `_bad`: why the record cannot be taken, or null; then `_raw` holds its bytes and the columns are
+    null. `_id`: `source/partition/position`, the same each time the record is read. `_partition`,
+    `_position`. `_event_time`: the declared column; without one, the time that the source gave to
+    the record.
+    """
+    parsed = raw.withColumn("_parsed", _parsed(raw, parsing))
+    bad = f.col("_parsed.bad")
+    place = [f.lit(source), f.col("partition"), f.col("position")]
+    return parsed.select(
+        *(f.col("_parsed.columns").getField(name).alias(name) for name in parsing.schema.names),
+        bad.alias(BAD),
+        f.when(bad.isNotNull(), _bytes(raw)).alias(RAW),
+        f.concat_ws("/", *place).alias(ID),
+        f.col("partition").alias(PARTITION),
+        f.col("position").alias(POSITION),
+        _event_time(parsing).alias(EVENT_TIME),
+    )
+
+
+def _parsed(raw: DataFrame, parsing: Parsing) -> Column:
+    """A struct of the typed columns, and of the reason why there are none."""
+    parsed = _from_bytes(raw, parsing)
+    if "columns" in raw.columns:  # rows that do not fit the declared types come as JSON after all
+        parsed = f.when(f.col("value").isNotNull(), parsed).otherwise(_from_columns(parsing))
+    if "bad" in raw.columns:
+        nothing = f.lit(None).cast(StructType.fromJson(parsing.schema.to_json()))
+        unread = f.struct(nothing.alias("columns"), f.col("bad").alias("bad"))
+        parsed = f.when(f.col("bad").isNotNull(), unread).otherwise(parsed)
+    return parsed
+
+
+def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
+    kernel = get_jvm(raw.sparkSession).weft.kernel.source.Parse
+    header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
+    columns = [f.col("value")._jc, header._jc]
+    arguments = [json.dumps(parsing.schema.to_json()), parsing.event_time]
+    if parsing.format == "csv":
+        return Column(kernel.csv(*columns, *arguments, parsing.separator))
+    return Column(kernel.json(*columns, *arguments))
+
+
+def _from_columns(parsing: Parsing) -> Column:
+    columns, bad = f.col("columns"), f.lit(None).cast("string")
+    if parsing.event_time is not None:
+        reason = f"column '{parsing.event_time}': it is missing, and it is the event time"
+        present = columns.getField(parsing.event_time).isNotNull()
+        columns, bad = f.when(present, columns), f.when(~present, f.lit(reason))
+    return f.struct(columns.alias("columns"), bad.alias("bad"))
+
+
+def _bytes(raw: DataFrame) -> Column:
+    if "columns" not in raw.columns:
+        return f.col("value")
+    return f.coalesce(f.col("value"), f.to_json("columns").cast("binary"))
+
+
+def _event_time(parsing: Parsing) -> Column:
+    """The declared event time as a timestamp; a number is milliseconds since 1970."""
+    if parsing.event_time is None:
+        return f.col("timestamp")
+    column = f.col("_parsed.columns").getField(parsing.event_time)
+    kind = parsing.schema.get(parsing.event_time).type.name
+    if kind == "bigint":
+        return f.timestamp_millis(column)
+    return column if kind == "timestamp" else column.cast(TimestampType())

@@ -1,0 +1,153 @@
+"""Segments: numbered files of raw records that are written whole or not at all, and never change.
+The feed and the journal of Python sources write them; the kernel reads the same form."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from weft.errors import WeftError
+
+Record = Mapping[str, Any] | str | bytes
+"""What a record may be given as: a mapping becomes a JSON object, text and bytes are taken as they
+are."""
+
+_NAME = re.compile(r"(\d{12})\.segment")
+_PREFIX = struct.Struct(">ii")
+
+
+class SegmentError(WeftError):
+    """A segment that cannot be read or written."""
+
+    code = "source.segment"
+    domain = "external"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment that is on disk: its number and what was stated beside its records."""
+
+    number: int
+    path: Path
+    stated: Mapping[str, Any]
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """Each record's partition and bytes, in order."""
+        content = self.path.read_bytes()
+        at = content.index(b"\n") + 1
+        while at < len(content):
+            partition, length = _PREFIX.unpack_from(content, at)
+            at += _PREFIX.size
+            yield partition, content[at : at + length]
+            at += length
+
+
+class Segments:
+    """A folder of segments, numbered from 1 on without gaps but for pruned ones at the
+    beginning."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def path(self, number: int) -> Path:
+        """The file of this segment, whether it is there or not."""
+        return self.folder / f"{number:012d}.segment"
+
+    def numbers(self) -> list[int]:
+        """The numbers of the segments that are there, rising."""
+        if not self.folder.is_dir():
+            return []
+        found = (_NAME.fullmatch(name) for name in os.listdir(self.folder))
+        return sorted(int(match[1]) for match in found if match)
+
+    def find(self, number: int) -> Segment | None:
+        """The segment of this number, or None when there is none."""
+        try:
+            with self.path(number).open("rb") as file:
+                return Segment(number, self.path(number), json.loads(file.readline()))
+        except FileNotFoundError:
+            return None
+
+    def get(self, number: int) -> Segment:
+        """The segment of this number; refuses one that is not there."""
+        segment = self.find(number)
+        if segment is None:
+            raise SegmentError(
+                f"Segment {number} is not in {self.folder}: it was never written, or pruned.",
+                code="source.segment-missing",
+                domain="missing",
+                hint="Keep more segments (`keep`) if batches that old are to be run again.",
+                segment=number,
+            )
+        return segment
+
+    def append(
+        self, records: Iterable[tuple[int, bytes]], *, number: int, stated: Mapping[str, Any]
+    ) -> int:
+        """Write a segment durably under this number, or under the next free one, and return
+        which."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(json.dumps(dict(stated)).encode() + b"\n")
+                for partition, value in records:
+                    file.write(_PREFIX.pack(partition, len(value)) + value)
+                file.flush()
+                os.fsync(file.fileno())
+            while True:
+                try:
+                    os.link(name, self.path(number))
+                    break
+                except FileExistsError:
+                    number += 1
+        finally:
+            os.unlink(name)
+        sync_folder(self.folder)
+        return number
+
+    def prune(self, *, before: int) -> None:
+        """Remove the segments with a number below `before`."""
+        for number in self.numbers():
+            if number < before:
+                self.path(number).unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of a folder durable, not only the content of its files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def encode(record: Record) -> bytes:
+    """The bytes of a record."""
+    if isinstance(record, bytes):
+        return record
+    if isinstance(record, str):
+        return record.encode()
+    return json.dumps(dict(record), default=_plain, separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    """The JSON form, which our parser reads back without loss, of a value that JSON has no form
+    for."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"a record cannot hold a {type(value).__name__}")

@@ -1,0 +1,260 @@
+"""The test kit: a real weaver and a real worker in this process, fed and looked at by a test.
+
+with play(project, storage=tmp_path) as run:
+    run.feed("orders", [{"id": 1, "total": "9.50"}])
+    assert run.rows("clean-orders") == [...]
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from weft.clock import Clock, parse_iso
+from weft.errors import WeftError
+from weft.lineage.knot import Knot, Status
+from weft.project.definition import Project
+from weft.project.load import load
+from weft.runtime import session
+from weft.runtime.faults import CrashError, Faults
+from weft.runtime.storage import Storage
+from weft.runtime.worker import Worker
+from weft.sinks.rows import to_records
+from weft.sources.feed import Feed
+from weft.weaver.serve import Server, make_server
+from weft.weaver.stats import behind
+
+LONGEST_WAIT_S = 120.0
+LEASE = timedelta(seconds=0.5)
+
+Record = Mapping[str, Any] | str | bytes
+
+
+class NotIdleError(WeftError):
+    """The pipelines did not come to rest in time."""
+
+    code = "testing.not-idle"
+
+
+@functools.cache
+def shared_session() -> SparkSession:
+    """The one Spark session of a test run."""
+    return session.create("local[2]", app="weft-tests")
+
+
+@contextmanager
+def play(
+    project: str | Path | Mapping[str, Any],
+    *,
+    storage: str | Path,
+    spark: SparkSession | None = None,
+    clock: Clock | None = None,
+) -> Iterator[Play]:
+    """Run a project with every source replaced by what `feed` is given; the same storage resumes it."""
+    run = Play(load(project), Path(storage), spark or shared_session(), clock)
+    try:
+        run.resume()
+        yield run
+    finally:
+        run.close()
+
+
+class Play:
+    """A project that runs under a test's hands."""
+
+    def __init__(
+        self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
+    ) -> None:
+        # Batches run as soon as something was fed.
+        eager = replace(project.processing, checkpoint_interval=0.0)
+        self.project = replace(project, processing=eager)
+        self.storage = Storage(str(storage.absolute()))
+        self.spark = spark
+        self._clock = clock
+        self._feeds: dict[str, Feed] = {}
+        self._fed: dict[str, int] = {}
+        self._planned: str | None = None
+        self._worker: Worker | None = None
+        self._thread: threading.Thread | None = None
+        self._server = self._serve()
+
+    @property
+    def api(self) -> httpx.Client:
+        """A client of the weaver's REST interface."""
+        return self._api
+
+    @property
+    def address(self) -> str:
+        """Where the weaver answers."""
+        return self._server.address
+
+    def feed(self, stream: str, records: Iterable[Record] = (), *, partition: int = 0) -> None:
+        """One micro-batch into a source; returns when everything downstream is idle.
+
+        A record is a mapping, written as JSON, or the raw text or bytes of one. After `crash` it returns when
+        the worker is dead.
+        """
+        self._append(stream, records, partition=partition)
+        self.settle()
+
+    def watermark(self, stream: str, moment: datetime | str | int) -> None:
+        """State the watermark of a source stream instead of deriving it: a time, ISO text, or milliseconds."""
+        stated = parse_iso(moment) if isinstance(moment, str) else moment
+        self._append(stream, (), watermark=stated)
+        self.settle()
+
+    def rows(self, stream: str, *, weft: bool = False) -> list[dict[str, Any]]:
+        """The rows of a stream in the order of their knots, with `_weft` when asked for."""
+        folder = Path(self.storage.table(stream))
+        if not (folder / "_delta_log").exists():
+            return []
+        table = DeltaTable(str(folder))
+        columns = [field.name for field in table.schema().fields]
+        found: list[dict[str, Any]] = []
+        for file in sorted(table.file_uris()):
+            for batch in pq.ParquetFile(file).iter_batches():
+                for row in to_records(batch):
+                    found.append(
+                        {name: row.get(name) for name in columns if weft or name != "_weft"}
+                    )
+        return found
+
+    def knots(self, stream: str, *, all: bool = False) -> list[Knot]:
+        """The knots of a stream, oldest first; `all` gives those that were rolled back too."""
+        forms = self.api.get("/knots", params={"stream": stream, "limit": 1000}).raise_for_status()
+        knots = [Knot.from_dict(form) for form in reversed(forms.json())]
+        return [knot for knot in knots if all or knot.status is Status.COMPLETE]
+
+    def crash(self, at: str, *, visit: int = 1) -> None:
+        """The next batch dies at this point of the spine, as by kill -9; `resume` starts a new worker."""
+        self._faults.plan(at, visit=visit)
+        self._planned = at
+
+    def resume(self) -> None:
+        """A new worker on the same storage."""
+        if self._worker is not None:
+            self._drop_worker()
+        self._planned = None
+        self._faults = Faults(self._die)
+        self._worker = Worker(
+            self.spark,
+            self._server.address,
+            self.storage,
+            faults=self._faults,
+            feeds=self._feed_folder,
+        )
+        self._thread = threading.Thread(target=self._worker.run, name="worker", daemon=True)
+        self._thread.start()
+        self.settle()
+
+    def settle(self, *, timeout: float = LONGEST_WAIT_S) -> None:
+        """Wait until everything that was fed has gone all the way, or the planned crash has happened."""
+        deadline = time.monotonic() + timeout
+        while not self._is_idle():
+            if self._has_crashed():
+                self._drop_worker()
+                return
+            self._raise_failure()
+            if time.monotonic() > deadline:
+                raise NotIdleError(
+                    f"The pipelines were not idle after {timeout:.0f} s: {self._unfinished()}.",
+                    hint="Look at GET /pipelines and at the worker's log.",
+                )
+            time.sleep(0.004)
+
+    def close(self) -> None:
+        """Stop worker and weaver; what was stored stays."""
+        if self._worker is not None:
+            self._worker.stop()
+            assert self._thread is not None
+            self._thread.join(timeout=60)
+        self._api.close()
+        self._server.stop()
+
+    def _serve(self) -> Server:
+        server = make_server(Path(self.storage.store), port=0, clock=self._clock)
+        server.weaver.leases.duration = LEASE
+        server.start()
+        self._api = httpx.Client(base_url=server.address, timeout=120, trust_env=False)
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                self._api.put("/project", json=self.project.to_dict()).raise_for_status()
+                return server
+            except httpx.ConnectError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    def _append(self, stream: str, records: Iterable[Record], **options: Any) -> None:
+        spec = self.project.stream(stream)
+        if spec.source is None:
+            raise WeftError(
+                f"Stream '{stream}' has no source, so it cannot be fed.",
+                code="testing.not-a-source",
+                domain="user",
+                hint=f"It is written by pipeline '{spec.pipeline}'; feed one of its inputs.",
+            )
+        feed = self._feeds.setdefault(stream, Feed(self._feed_folder(stream)))
+        self._fed[stream] = feed.append(records, **options)
+
+    def _feed_folder(self, stream: str) -> str:
+        return self.storage.source(stream)
+
+    def _is_idle(self) -> bool:
+        return not self._unfinished()
+
+    def _unfinished(self) -> list[str]:
+        weaver = self._server.weaver
+        waiting = []
+        for pipeline in weaver.catalog.pipelines():
+            if pipeline.desired == "stopped":
+                continue
+            if pipeline.hold is not None or any(behind(weaver, pipeline).values()):
+                waiting.append(pipeline.name)
+            elif (
+                pipeline.name in self._fed
+                and self._consumed(pipeline.name) < self._fed[pipeline.name]
+            ):
+                waiting.append(pipeline.name)
+        return waiting
+
+    def _consumed(self, stream: str) -> int:
+        head = self._server.weaver.knots.head(stream).number
+        return 0 if head is None else self._segment(stream, head)
+
+    def _segment(self, stream: str, number: int) -> int:
+        position = self._server.weaver.knots.get(stream, number).offsets["to"][0]
+        return int(position["segment"]) if position else 0
+
+    def _has_crashed(self) -> bool:
+        worker = self._worker
+        return worker is not None and any(q.crashed.is_set() for q in worker.queries.values())
+
+    def _raise_failure(self) -> None:
+        worker = self._worker
+        failed = worker.failures() if worker is not None else {}
+        for error in failed.values():
+            raise error
+
+    def _drop_worker(self) -> None:
+        assert self._worker is not None and self._thread is not None
+        self._worker.abandon()
+        self._thread.join(timeout=60)
+        self._worker = None
+
+    @staticmethod
+    def _die() -> None:
+        raise CrashError

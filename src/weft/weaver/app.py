@@ -1,0 +1,37 @@
+"""The HTTP application of the weaver: routes by noun over one `Weaver`."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+import weft
+from weft.weaver import problems
+from weft.weaver.routes import events, knots, lineage, pipelines, project, rules, service, spine
+from weft.weaver.routes import streams as stream_routes
+from weft.weaver.routes import workers
+from weft.weaver.weaver import Weaver
+
+
+def make_app(weaver: Weaver) -> FastAPI:
+    """The application that serves this weaver."""
+    app = FastAPI(
+        title="Weft",
+        version=weft.__version__,
+        description="Streams whose logic can be changed, undone, explained and replayed while they run.",
+    )
+    app.state.weaver = weaver
+    problems.install(app)
+    for routes in (
+        service,
+        project,
+        pipelines,
+        stream_routes,
+        knots,
+        lineage,
+        rules,
+        workers,
+        events,
+        spine,
+    ):
+        app.include_router(routes.router)
+    return app

@@ -1,0 +1,184 @@
+"""Attaching a rule: everything that can be wrong with it is found before anything changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.weaver.catalog import Stream
+from weft.weaver.rules import NAME, RuleError
+from weft.weaving.guard import Guard
+from weft.weaving.impact import check_in_place
+from weft.weaving.infer import apply_schema
+from weft.weaving.rule import Rule
+from weft.weaving.schema import Schema
+from weft.weaving.step import steps_from
+
+if TYPE_CHECKING:
+    from weft.weaver.weaver import Weaver
+
+MOST_STEPS = 100
+
+
+@dataclass(frozen=True)
+class RuleRequest:
+    """A rule as somebody asks for it."""
+
+    stream: str
+    steps: list[Any]
+    id: str | None = None
+    output: str | None = None
+    percent: float = 100.0
+    start: int | str = "latest"
+    author: str | None = None
+    note: str | None = None
+    guards: list[str] = field(default_factory=list)
+    on_breach: str = "retire"
+
+
+async def checked_rule(weaver: Weaver, request: RuleRequest) -> Rule:
+    """The rule that is asked for, checked against its stream; raises and changes nothing otherwise."""
+    stream = _target(weaver, request.stream)
+    name = request.id if request.id is not None else weaver.rules.new_id(request.stream)
+    weaver.rules.check_id(name)
+    if not request.steps:
+        raise RuleError(
+            f"Rule '{name}' has no steps.", code="rule.empty", hint="Give it at least one step."
+        )
+    if len(request.steps) > MOST_STEPS:
+        raise RuleError(
+            f"Rule '{name}' has {len(request.steps)} steps; {MOST_STEPS} are the most.",
+            code="rule.too-large",
+            hint="Split it into several rules.",
+        )
+    if not 0 < request.percent <= 100:
+        raise RuleError(
+            f"Rule '{name}' is for {request.percent:g} % of the keys.",
+            code="rule.percent",
+            hint="`percent` is above 0 and at most 100.",
+        )
+    if request.on_breach not in ("retire", "rollback"):
+        raise RuleError(
+            f"'{request.on_breach}' is nothing a rule can do when a guard is broken.",
+            code="rule.on-breach",
+            hint="`on_breach` is `retire` or `rollback`.",
+        )
+    for guard in request.guards:
+        Guard.parse(guard)
+    rule = Rule(
+        id=name,
+        stream=request.stream,
+        steps=steps_from(request.steps),
+        output=request.output,
+        percent=request.percent,
+        author=request.author,
+        note=request.note,
+        guards=tuple(request.guards),
+        on_breach=request.on_breach,
+    )
+    await check_rule(weaver, rule, stream)
+    return rule
+
+
+async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
+    """Check what a rule does against the columns its stream has now, first by itself, then by Spark."""
+    project = weaver.catalog.project()
+    before = schema_now(weaver, rule.stream)
+    try:
+        after = apply_schema(rule.steps, before, project.functions)
+    except WeftError as error:
+        error.ids.setdefault("rule", rule.id)
+        error.ids.setdefault("stream", rule.stream)
+        raise
+    if rule.output is None:
+        check_in_place(project, rule.stream, before, after)
+    else:
+        _check_output(weaver, rule, stream)
+    exact = await weaver.ask(
+        "analyze",
+        {"schema": before.to_json(), "rule": rule.to_dict()},
+        timeout=30,
+    )
+    after = Schema.from_json(exact["schema"])
+    if rule.output is None:
+        check_in_place(project, rule.stream, before, after)
+    else:
+        _check_side_columns(weaver, rule.output, after)
+
+
+def schema_now(weaver: Weaver, name: str) -> Schema:
+    """The columns of a stream with its newest knot, or as declared while it has none."""
+    stream = weaver.catalog.stream(name)
+    known = weaver.catalog.schema(stream.schema) if stream.schema else None
+    if known is not None:
+        return Schema.from_json(known)
+    side = next((rule for rule in weaver.rules.all() if rule.output == name), None)
+    if side is None:
+        return weaver.catalog.project().schema_of(name)
+    functions = weaver.catalog.project().functions
+    return apply_schema(side.steps, schema_now(weaver, side.stream), functions)
+
+
+def _target(weaver: Weaver, name: str) -> Stream:
+    stream = weaver.catalog.stream(name)
+    if stream.kind in ("dead", "late"):
+        raise RuleError(
+            f"Stream '{name}' keeps {stream.kind} records as they came; it takes no rules.",
+            code="rule.bad-target",
+            hint=f"Attach the rule to '{stream.origin}'.",
+            stream=name,
+        )
+    return stream
+
+
+def _check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
+    assert rule.output is not None
+    if not NAME.fullmatch(rule.output) or len(rule.output) > 64:
+        shown = rule.output.encode("unicode_escape").decode()[:80]
+        raise RuleError(
+            f"'{shown}' cannot be the name of a stream.",
+            code="rule.bad-output",
+            hint="Use lower-case letters, digits and single hyphens, at most 64 characters.",
+        )
+    known = weaver.catalog.find_stream(rule.output)
+    if known is not None and (known.kind != "side" or known.origin != stream.origin):
+        raise RuleError(
+            f"Rule '{rule.id}' cannot write to stream '{rule.output}': "
+            f"pipeline '{known.pipeline}' does.",
+            code="rule.output-taken",
+            domain="conflict",
+            hint="Choose the name of a new stream.",
+            stream=rule.output,
+        )
+    declared = weaver.catalog.project().streams
+    if rule.output in declared and known is None:
+        raise RuleError(
+            f"Rule '{rule.id}' cannot write to stream '{rule.output}', which the project declares.",
+            code="rule.output-taken",
+            domain="conflict",
+            hint="Choose the name of a new stream.",
+            stream=rule.output,
+        )
+
+
+def _check_side_columns(weaver: Weaver, output: str, after: Schema) -> None:
+    known = weaver.catalog.find_stream(output)
+    form = weaver.catalog.schema(known.schema) if known and known.schema else None
+    for field_now in Schema.from_json(form) if form else ():
+        new = after.find(field_now.name)
+        if new is not None and new.type != field_now.type:
+            raise RuleError(
+                f"Column '{new.name}' of stream '{output}' is {field_now.type} and cannot become "
+                f"{new.type}.",
+                code="rule.changes-type",
+                domain="conflict",
+                hint="Cast it, or choose another output stream.",
+                stream=output,
+                column=new.name,
+            )
+
+
+def in_place(rule: Rule) -> Rule:
+    """A rule moved from its side stream into its stream."""
+    return replace(rule, output=None)

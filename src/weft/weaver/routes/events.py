@@ -1,0 +1,35 @@
+"""Events, as they happen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import StreamingResponse
+
+from weft import canonical
+from weft.weaver.routes import UsesWeaver
+
+router = APIRouter(tags=["events"])
+
+
+@router.get("/events")
+async def follow(
+    weaver: UsesWeaver, after: int | None = None, stream: bool = True, limit: int = 1000
+) -> Any:
+    """Server-sent events from number `after` on (default: from now on); `stream=false` gives a list."""
+    start = weaver.events.last if after is None else after
+    if not stream:
+        return weaver.events.since(start if after is not None else 0, limit=limit)
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b": weft\n\n"
+        async for event in weaver.events.follow(start):
+            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (
+                event["number"],
+                event["kind"].encode(),
+                canonical.encode(event),
+            )
+
+    return StreamingResponse(body(), media_type="text/event-stream")

@@ -1,0 +1,83 @@
+"""The store on RocksDB: one process owns the folder, every `apply` is synced before it returns."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rocksdict import Options, Rdict, WriteBatch, WriteOptions
+
+from weft.errors import WeftError
+from weft.weaver.store.store import StoreConflictError, Write
+
+
+class StoreBusyError(WeftError):
+    """Another process has the store open."""
+
+    code = "store.busy"
+    domain = "conflict"
+
+
+class RocksStore:
+    """Keys and values as raw bytes in one RocksDB database."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        options = Options(raw_mode=True)
+        options.create_if_missing(True)
+        options.set_keep_log_file_num(2)
+        # Everything the weaver reads in a batch is recent: a small cache and table are enough.
+        options.set_write_buffer_size(32 * 1024 * 1024)
+        try:
+            self._db = Rdict(str(folder), options)
+        except Exception as error:
+            if "lock" not in str(error).lower():
+                raise
+            raise StoreBusyError(
+                f"The store in {folder} is in use by another weaver.",
+                hint="Stop the other weaver, or start this one on another folder.",
+            ) from error
+        self._durable = WriteOptions()
+        self._durable.sync = True
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> bytes | None:
+        value: bytes | None = self._db.get(key)
+        return value
+
+    def scan(
+        self,
+        prefix: bytes,
+        *,
+        start: bytes | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[tuple[bytes, bytes]]:
+        edge = prefix + b"\xff" if reverse else prefix
+        first = edge if start is None else start
+        found = 0
+        for key, value in self._db.items(backwards=reverse, from_key=first):
+            assert isinstance(key, bytes)  # raw mode
+            if not key.startswith(prefix) or (limit is not None and found >= limit):
+                return
+            found += 1
+            yield key, value
+
+    def apply(
+        self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None
+    ) -> None:
+        batch = WriteBatch(raw_mode=True)
+        for write in writes:
+            if write.value is None:
+                batch.delete(write.key)
+            else:
+                batch.put(write.key, write.value)
+        with self._lock:
+            for wanted, value in (expect or {}).items():
+                if self._db.get(wanted) != value:
+                    raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
+            self._db.write(batch, write_opt=self._durable)
+
+    def close(self) -> None:
+        self._db.close()

@@ -1,0 +1,70 @@
+"""The store protocol: ordered keys, atomic groups of writes, conditions on what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from weft.errors import WeftError
+
+
+class StoreConflictError(WeftError):
+    """A conditional write found something else than it expected; nothing was written."""
+
+    code = "store.conflict"
+    domain = "conflict"
+    retryable = True
+
+
+@dataclass(frozen=True)
+class Write:
+    """One change of a key: its new value, or None to remove it."""
+
+    key: bytes
+    value: bytes | None
+
+
+class Store(Protocol):
+    """Durable once `apply` returns; keys are read back in byte order."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, or None."""
+        ...
+
+    def scan(
+        self,
+        prefix: bytes,
+        *,
+        start: bytes | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Pairs whose key begins with `prefix`, in key order, from `start` on (inclusive)."""
+        ...
+
+    def apply(
+        self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None
+    ) -> None:
+        """Write all or nothing; raise StoreConflictError when a key does not hold what is expected."""
+        ...
+
+    def close(self) -> None:
+        """Release the store; it must not be used afterwards."""
+        ...
+
+
+def key(*parts: str | int) -> bytes:
+    """A key from its parts: numbers are padded so that they sort, parts are split by a NUL.
+
+    >>> key("knot", "orders", 7) < key("knot", "orders", 12)
+    True
+    """
+    return b"\x00".join(
+        b"%020d" % part if isinstance(part, int) else part.encode() for part in parts
+    )
+
+
+def key_range(*parts: str | int) -> bytes:
+    """The prefix of all keys that continue these parts."""
+    return key(*parts) + b"\x00"

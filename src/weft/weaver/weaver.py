@@ -1,0 +1,220 @@
+"""The weaver: everything it knows and does, without HTTP. Routes call it, tests may too."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, replace
+from typing import Any
+
+from weft.clock import Clock, SystemClock, iso
+from weft.errors import WeftError
+from weft.lineage.knot import Knot, RuleRef
+from weft.project.definition import Project
+from weft.weaver.catalog import Catalog, Desired, Stream
+from weft.weaver.events import Events
+from weft.weaver.knots import Knots, PinRequest
+from weft.weaver.leases import Leases
+from weft.weaver.store import Store, Write
+from weft.weaver.attach import RuleRequest, check_rule, checked_rule
+from weft.weaver.rules import RuleError, Rules
+from weft.weaver.store.records import Records, put
+from weft.weaver.tasks import Tasks
+from weft.weaver.workers import Report, Workers
+from weft.weaving.rule import Rule
+
+
+class PipelineHeldError(WeftError):
+    """A batch cannot run now: a rollback has the pipeline."""
+
+    code = "pipeline.held"
+    domain = "conflict"
+    retryable = True
+
+    def __init__(self, pipeline: str, hold: str) -> None:
+        super().__init__(
+            f"Pipeline '{pipeline}' is held by {hold}.",
+            hint="It goes on by itself when that is finished.",
+            pipeline=pipeline,
+        )
+
+
+class Weaver:
+    """Rules, knots, leases and definitions over one store."""
+
+    def __init__(self, store: Store, *, clock: Clock | None = None) -> None:
+        self.store = store
+        self.clock: Clock = clock or SystemClock()
+        self.started = iso(self.clock.now())
+        self.records = Records(store)
+        self.events = Events(self.records, self.clock)
+        self.knots = Knots(self.records, self.clock)
+        self.leases = Leases(self.records, self.clock)
+        self.catalog = Catalog(self.records)
+        self.rules = Rules(self.records, self.clock, self.knots, self.events)
+        self.tasks = Tasks()
+        self.workers = Workers(self.records, self.clock, self.catalog, self.leases)
+        self._changed = asyncio.Event()
+        self._revision = 0
+
+    def deploy(self, project: Project, *, dry_run: bool = False) -> dict[str, list[str]]:
+        """Make a project the deployed one; pipelines that it adds or changes are started, others untouched."""
+        writes, changes = self.catalog.deploy(project)
+        if not dry_run and any(changes.values()):
+            self.store.apply([*writes, *self.events.write("project.deployed", **changes)])
+            self.changed()
+        return changes
+
+    def want(self, pipeline: str, desired: Desired) -> None:
+        """Say whether a pipeline should run."""
+        kind = "pipeline.started" if desired == "running" else "pipeline.stopped"
+        self.store.apply(
+            [self.catalog.want(pipeline, desired), *self.events.write(kind, pipeline=pipeline)]
+        )
+        self.changed()
+
+    def pin(self, request: PinRequest, *, worker: str, token: int) -> dict[str, Any]:
+        """Fix the rule set of a batch before it runs; a repeated batch gets the one it got first."""
+        self.leases.check(request.pipeline, worker, token)
+        pipeline = self.catalog.pipeline(request.pipeline)
+        if pipeline.hold is not None:
+            raise PipelineHeldError(pipeline.name, pipeline.hold)
+        knot = self.knots.pin(request, lambda number: self._rules_in_force(request.stream, number))
+        previous = (
+            self.knots.find(knot.stream, knot.previous) if knot.previous is not None else None
+        )
+        return {
+            "knot": knot.to_dict(),
+            "rules": [self.rules.find_version(ref).to_dict() for ref in knot.rules],
+            "previous": None
+            if previous is None
+            else {"watermark": previous.watermark, "watermarks": previous.watermarks},
+        }
+
+    def complete(
+        self, stream: str, number: int, facts: dict[str, Any], *, worker: str, token: int
+    ) -> Knot:
+        """Tie a knot: record what its batch wrote and make it the head of its stream."""
+        knot = self.knots.get(stream, number)
+        self.leases.check(knot.pipeline, worker, token)
+        tied = self.knots.complete(
+            knot, facts, lambda done: [*self._note_streams(done, facts), *self._tied_event(done)]
+        )
+        self.events.wake()
+        for rule, reason in list(self.rules.guarded(tied)):
+            self.rules.retire(rule.id, because=reason)
+        return tied
+
+    async def sync(self, report: Report, *, revision: int, wait: float) -> dict[str, Any]:
+        """What a worker should do now; answers at once when something changed, else after `wait` seconds."""
+        self.workers.note(report)
+        if revision == self._revision and not self.tasks.waiting_for(report.worker):
+            try:
+                await asyncio.wait_for(self._changed.wait(), wait)
+            except TimeoutError:
+                pass
+        project = self.catalog.find_project()
+        return {
+            "revision": self._revision,
+            "project": project.hash if project else None,
+            "pipelines": self.workers.assign(report),
+            "tasks": self.tasks.take(report.worker),
+        }
+
+    async def ask(self, kind: str, arguments: dict[str, Any], *, timeout: float = 30) -> Any:
+        """Have a worker do something that needs data, and wait for its answer."""
+        task = self.tasks.submit(kind, arguments)
+        self.changed()
+        return await self.tasks.wait(task, timeout=timeout)
+
+    def changed(self) -> None:
+        """Wake the workers that wait for something to do."""
+        self._revision += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
+        self.events.wake()
+
+    async def attach(self, request: RuleRequest) -> Rule:
+        """Check a rule and put it in force from the next knot of its stream on."""
+        rule = await checked_rule(self, request)
+        self.rules.check_id(rule.id)  # another one may have come while Spark checked
+        attached = self.rules.attach(rule)
+        self._declare_side(attached)
+        self.changed()
+        return attached
+
+    async def promote(
+        self, name: str, *, percent: float | None = None, in_place: bool = False
+    ) -> Rule:
+        """Give a rule another share of the keys, or move it from its side stream into place."""
+        rule = self.rules.get(name)
+        if in_place:
+            if rule.output is None:
+                raise RuleError(
+                    f"Rule '{name}' is in place already.",
+                    code="rule.in-place",
+                    domain="conflict",
+                    hint="Change its share with `percent`.",
+                    rule=name,
+                )
+            await check_rule(self, replace(rule, output=None), self.catalog.stream(rule.stream))
+            rule = self.rules.change(name, "promoted into place", output=None)
+        if percent is not None:
+            if not 0 < percent <= 100:
+                raise RuleError(
+                    f"Rule '{name}' cannot be for {percent:g} % of the keys.",
+                    code="rule.percent",
+                    hint="`percent` is above 0 and at most 100.",
+                    rule=name,
+                )
+            rule = self.rules.change(name, f"promoted to {percent:g} %", percent=percent)
+        if percent is None and not in_place:
+            raise RuleError(
+                f"Rule '{name}' cannot be promoted to nothing.",
+                code="rule.promote-nothing",
+                hint="Give `percent`, or `in_place`, or both.",
+                rule=name,
+            )
+        return rule
+
+    def retire(self, name: str, *, because: str = "asked for") -> Rule:
+        """End a rule; what it has woven stays."""
+        return self.rules.retire(name, because=because)
+
+    def _declare_side(self, rule: Rule) -> None:
+        """Make the side stream of a rule known before its first row, so that pipelines can name it."""
+        if rule.output is None or self.catalog.find_stream(rule.output) is not None:
+            return
+        origin = self.catalog.stream(rule.stream)
+        side = Stream(rule.output, origin.pipeline, origin=origin.origin, kind="side")
+        self.store.apply([put("stream", side.name, record=asdict(side))])
+
+    def _rules_in_force(self, stream: str, number: int) -> tuple[RuleRef, ...]:
+        return self.rules.refs(self.rules.in_force(stream, self.catalog.sides(), number))
+
+    def _note_streams(self, knot: Knot, facts: dict[str, Any]) -> list[Write]:
+        """Streams that this knot wrote to for the first time, or with new columns."""
+        writes: list[Write] = []
+        for name, schema in facts["schemas"].items():
+            fingerprint = schema["fingerprint"]
+            known = self.catalog.find_stream(name)
+            if known is not None and known.schema == fingerprint:
+                continue
+            stream = Stream(
+                name,
+                pipeline=knot.pipeline,
+                origin=knot.stream,
+                kind=schema["kind"],
+                schema=fingerprint,
+            )
+            writes.append(put("stream", name, record=asdict(stream)))
+            if self.catalog.schema(fingerprint) is None:
+                writes.append(put("schema", fingerprint, record=schema["schema"]))
+        return writes
+
+    def _tied_event(self, knot: Knot) -> list[Write]:
+        return self.events.write(
+            "knot.tied",
+            stream=knot.stream,
+            knot=knot.number,
+            rows={name: output.rows for name, output in knot.outputs.items()},
+        )

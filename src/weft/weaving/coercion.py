@@ -1,0 +1,170 @@
+"""Which types go together in ANSI SQL: common types, comparisons, arithmetic, casts. Pure rules on `Type`."""
+
+from __future__ import annotations
+
+from weft.weaving.schema import Field, Type
+
+INTEGRALS = ("tinyint", "smallint", "int", "bigint")
+DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+NUMERICS = (*INTEGRALS, "decimal", "float", "double")
+DATETIMES = ("date", "timestamp", "timestamp_ntz")
+NESTED = ("array", "map", "struct")
+
+UNKNOWN = Type("unknown")
+NULL = Type("null")
+BOOLEAN = Type("boolean")
+INT = Type("int")
+BIGINT = Type("bigint")
+DOUBLE = Type("double")
+STRING = Type("string")
+INTERVAL = Type("interval")
+
+
+def is_open(kind: Type) -> bool:
+    """Whether a type says nothing, so that it goes with every other."""
+    return kind.name in ("unknown", "null")
+
+
+def decimal(precision: int, scale: int) -> Type:
+    """A decimal type within 38 digits, where Spark gives up places after the point before those ahead of it."""
+    if precision > 38:
+        whole = precision - scale
+        scale = max(38 - whole, min(scale, 6))
+        precision = 38
+    return Type("decimal", precision=precision, scale=scale)
+
+
+def as_decimal(kind: Type) -> Type:
+    """A decimal or whole number type as a decimal."""
+    if kind.name == "decimal":
+        return kind
+    return Type("decimal", precision=DIGITS[kind.name])
+
+
+def common(one: Type, two: Type) -> Type | None:
+    """The type that values of both have in common, or None."""
+    if one == two or two.name == "null":
+        return one
+    if one.name == "null":
+        return two
+    if "unknown" in (one.name, two.name):
+        return UNKNOWN
+    if one.name in NUMERICS and two.name in NUMERICS:
+        return _common_number(one, two)
+    if one.name in DATETIMES and two.name in DATETIMES:
+        return Type("timestamp" if "timestamp" in (one.name, two.name) else "timestamp_ntz")
+    if one.name == two.name and one.name in ("array", "map"):
+        items = [common(a, b) for a, b in zip(one.items, two.items, strict=True)]
+        known = tuple(item for item in items if item is not None)
+        return Type(one.name, items=known) if len(known) == len(items) else None
+    if one.name == two.name == "struct" and len(one.fields) == len(two.fields):
+        return _common_struct(one, two)
+    return None
+
+
+def _common_number(one: Type, two: Type) -> Type:
+    if one.name in INTEGRALS and two.name in INTEGRALS:
+        return max(one, two, key=lambda kind: INTEGRALS.index(kind.name))
+    if "decimal" in (one.name, two.name):
+        if one.name in ("float", "double") or two.name in ("float", "double"):
+            return DOUBLE
+        first, second = as_decimal(one), as_decimal(two)
+        scale = max(first.scale, second.scale)
+        whole = max(first.precision - first.scale, second.precision - second.scale)
+        over = max(whole + scale - 38, 0)
+        return Type("decimal", precision=min(whole + scale, 38), scale=max(scale - over, 0))
+    return DOUBLE if one.name != two.name else one
+
+
+def _common_struct(one: Type, two: Type) -> Type | None:
+    fields: list[Field] = []
+    for first, second in zip(one.fields, two.fields, strict=True):
+        kind = common(first.type, second.type)
+        if kind is None or first.name.lower() != second.name.lower():
+            return None
+        fields.append(Field(first.name, kind))
+    return Type("struct", fields=tuple(fields))
+
+
+def arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool] | None:
+    """The type of `one sign two`, and whether it can raise; None when it is not possible."""
+    if is_open(one) or is_open(two):
+        return UNKNOWN, True
+    if one.name in NUMERICS and two.name in NUMERICS:
+        return _number_arithmetic(sign, one, two)
+    if sign == "+" and two.name in DATETIMES and one.name == "interval":
+        one, two = two, one
+    if sign in "+-" and one.name == two.name == "interval":
+        return INTERVAL, True
+    if sign in "*/" and one.name == "interval" and two.name in NUMERICS:
+        return INTERVAL, True
+    if sign in "+-" and one.name in DATETIMES and two.name == "interval":
+        # A date moves by whole days, or becomes a time: only Spark sees which interval it is.
+        return (one if one.name != "date" else UNKNOWN), True
+    if sign in "+-" and one.name == "date" and two.name in ("tinyint", "smallint", "int"):
+        return one, True
+    if sign == "-" and one.name in DATETIMES and two.name in DATETIMES:
+        return INTERVAL, True
+    return None
+
+
+def _number_arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool]:
+    together = _common_number(one, two)
+    if sign == "div":
+        return BIGINT, True
+    if together.name != "decimal":
+        if sign == "/":
+            return DOUBLE, True
+        return together, sign == "%" or together.name in INTEGRALS
+    a, b = as_decimal(one), as_decimal(two)
+    whole, scale = max(a.precision - a.scale, b.precision - b.scale), max(a.scale, b.scale)
+    if sign in "+-":
+        precision = whole + scale + 1
+    elif sign == "*":
+        precision, scale = a.precision + b.precision + 1, a.scale + b.scale
+    elif sign == "/":
+        scale = max(6, a.scale + b.precision + 1)
+        precision = a.precision - a.scale + b.scale + scale
+    else:
+        precision = min(a.precision - a.scale, b.precision - b.scale) + scale
+    return decimal(precision, scale), precision > 38 or sign in "/%"
+
+
+def castable(source: Type, target: Type) -> bool:
+    """Whether ANSI mode lets one type be cast to another at all."""
+    if is_open(source) or is_open(target) or source == target or target.name == "string":
+        return True
+    if source.name in NESTED or target.name in NESTED:
+        if source.name != target.name or len(source.fields) != len(target.fields):
+            return False
+        inner = zip(_inner(source), _inner(target), strict=True)
+        return all(castable(one, two) for one, two in inner)
+    if source.name == "string":
+        return True
+    if source.name in NUMERICS:
+        return target.name in (*NUMERICS, "boolean", "timestamp", "interval")
+    if source.name == "boolean":
+        return target.name in NUMERICS
+    if source.name in DATETIMES:
+        return target.name in DATETIMES or (source.name == "timestamp" and target.name in NUMERICS)
+    return source.name == "interval" and target.name in (*NUMERICS, "interval")
+
+
+def cast_raises(source: Type, target: Type) -> bool:
+    """Whether a cast can raise for some value."""
+    if source == target or target.name == "string" or source.name == "null":
+        return False
+    if source.name in INTEGRALS and target.name in INTEGRALS:
+        return INTEGRALS.index(source.name) > INTEGRALS.index(target.name)
+    if source.name in NUMERICS and target.name in ("float", "double", "boolean"):
+        return False
+    if target.name == "decimal" and source.name in (*INTEGRALS, "decimal"):
+        held = as_decimal(source)
+        return held.precision - held.scale > target.precision - target.scale
+    if source.name == "boolean" and target.name in NUMERICS:
+        return target.name == "decimal"
+    return not (source.name == "date" and target.name in DATETIMES)
+
+
+def _inner(kind: Type) -> tuple[Type, ...]:
+    return kind.items or tuple(field.type for field in kind.fields)

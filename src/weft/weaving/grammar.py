@@ -1,0 +1,157 @@
+"""Text to one parsed SQL expression, within limits: what comes out has one root and every function call as it was written."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from weft.errors import WeftError
+
+MAX_BYTES = 64 * 1024
+MAX_NODES = 2_000
+MAX_TOKENS = 8_000
+# The parser needs about twenty stack frames a level, and Python has a thousand for the whole program.
+MAX_DEPTH = 32
+
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS, TokenType.ARROW}
+
+
+class ExpressionError(WeftError):
+    """An expression that is refused."""
+
+    code = "expression.invalid"
+    domain = "user"
+
+
+class Grammar(Spark):
+    """Spark's SQL with every call kept as name and arguments: sqlglot's own rewriting is switched off."""
+
+    class Parser(SparkParser):
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS = {
+            name: parser
+            for name, parser in SparkParser.FUNCTION_PARSERS.items()
+            if name in ("CAST", "TRY_CAST", "EXTRACT")
+        }
+        NO_PAREN_FUNCTIONS = {
+            token: kind
+            for token, kind in SparkParser.NO_PAREN_FUNCTIONS.items()
+            if token in (TokenType.CURRENT_DATE, TokenType.CURRENT_TIMESTAMP)
+        }
+        NO_PAREN_FUNCTION_PARSERS = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+
+
+_GRAMMAR = Grammar()
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text; refuses one that has none, is too long, or holds control characters."""
+    size = len(text.encode("utf-8", errors="surrogatepass"))
+    if size > MAX_BYTES:
+        raise ExpressionError(
+            f"The expression has {size} bytes; at most {MAX_BYTES} are taken.",
+            code="expression.too-long",
+            hint="Write it as a Python function of the project.",
+        )
+    for character in text:
+        if (ord(character) < 32 and character not in "\t\r\n") or 0x7F <= ord(character) < 0xA0:
+            raise _control(character)
+        if 0xD800 <= ord(character) < 0xE000 or character in "\u2028\u2029\ufeff":
+            raise _control(character)
+    try:
+        tokens = _GRAMMAR.tokenize(text)
+    except SqlglotError as failure:
+        raise _syntax(text, str(failure)) from failure
+    if not tokens:
+        raise ExpressionError(
+            "The expression is empty.",
+            code="expression.empty",
+            hint="Write one, such as total > 0.",
+        )
+    return tokens
+
+
+def parse(text: str) -> exp.Expression:
+    """The one expression that a text says; refuses everything else."""
+    tokens = tokens_of(text)
+    _check_size(tokens)
+    try:
+        roots = _GRAMMAR.parser().parse(tokens, text)
+    except RecursionError as failure:
+        raise too_deep() from failure
+    except SqlglotError as failure:
+        errors = getattr(failure, "errors", None) or [{}]
+        place = errors[0].get("highlight") or ""
+        reason = str(errors[0].get("description") or "it cannot be parsed").rstrip(".")
+        raise _syntax(text, f"{reason}, near {place!r}" if place else reason) from failure
+    if len(roots) != 1 or any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise ExpressionError(
+            "Only one expression is taken, and no semicolon.",
+            code="expression.several",
+            hint="Write each expression as a step of its own.",
+        )
+    root = roots[0]
+    if not isinstance(root, exp.Expression):
+        raise _syntax(text, "it is not an expression")
+    _check_nodes(root)
+    return root
+
+
+def _check_size(tokens: list[Token]) -> None:
+    if len(tokens) > MAX_TOKENS:
+        raise _too_large()
+    depth = prefixes = 0
+    for token in tokens:
+        kind = token.token_type
+        prefixes = prefixes + 1 if kind in _PREFIX else 0
+        depth += (kind in _OPENING) - (kind in _CLOSING)
+        if depth + prefixes > MAX_DEPTH:
+            raise too_deep()
+
+
+def _check_nodes(root: exp.Expression) -> None:
+    count = 0
+    for _ in root.walk(bfs=True):
+        count += 1
+        if count > MAX_NODES:
+            raise _too_large()
+
+
+def _control(character: str) -> ExpressionError:
+    return ExpressionError(
+        f"The expression holds the control character U+{ord(character):04X}.",
+        code="expression.control-character",
+        hint="Take it out, or write it as an escape such as '\\u0000'.",
+    )
+
+
+def too_deep() -> ExpressionError:
+    return ExpressionError(
+        f"The expression is nested deeper than {MAX_DEPTH} levels.",
+        code="expression.too-deep",
+        hint="Split it over several `set` steps.",
+    )
+
+
+def _too_large() -> ExpressionError:
+    return ExpressionError(
+        f"The expression has more than {MAX_NODES} parts.",
+        code="expression.too-large",
+        hint="Split it over several steps, or write it as a Python function of the project.",
+    )
+
+
+def _syntax(text: str, reason: str) -> ExpressionError:
+    shown = text if len(text) <= 80 else text[:77] + "..."
+    return ExpressionError(
+        f"{shown!r} is not an expression: {' '.join(reason.split())}.",
+        code="expression.syntax",
+        hint="Expressions are Spark SQL, such as total > 0 and country = 'DE'.",
+    )

@@ -1,0 +1,52 @@
+"""Attaches the kernel's window operator to a frame of a stream. The only module here that touches Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.windows.aggregate import Aggregate, AggregateError
+from weft.windows.window import WindowSpec
+
+
+def attach(
+    frame: DataFrame,
+    *,
+    window: WindowSpec,
+    by: Sequence[str] | Mapping[str, str],
+    aggregates: Sequence[Aggregate],
+    buckets: int,
+    pipeline: str,
+    event_time: str = "_weft.event_time",
+) -> DataFrame:
+    """The panes, late rows and reports of a window over a stream.
+
+    `frame` has the stream's columns, `_weft`, and `_control` with one control row per bucket and
+    batch. `by` names key columns, or gives an expression for each name. The answer has the columns
+    `pane`, `late` and `control`, of which one is set in each row.
+    """
+    keys = by if isinstance(by, Mapping) else {name: f"`{name}`" for name in by}
+    spec = {
+        "pipeline": pipeline,
+        "window": window.to_dict(),
+        "by": [{"name": name, "expr": expression} for name, expression in keys.items()],
+        "aggregates": [aggregate.to_kernel() for aggregate in aggregates],
+        "buckets": buckets,
+        "event_time": event_time,
+    }
+    session = SparkSession.active()
+    kernel = session._jvm.weft.kernel.window.Panes  # type: ignore[union-attr]
+    try:
+        attached = kernel.attach(frame._jdf, json.dumps(spec))
+    except (AnalysisException, IllegalArgumentException, Py4JJavaError) as error:
+        raise AggregateError(
+            f"The window of pipeline {pipeline!r} cannot be attached: {str(error).splitlines()[0]}",
+            code="window.attach",
+            hint="Check the key and aggregate expressions against the stream's columns.",
+            pipeline=pipeline,
+        ) from error
+    return DataFrame(attached, session)

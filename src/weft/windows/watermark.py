@@ -1,0 +1,179 @@
+"""How far event time has come, per source partition and for the whole stream. Pure: values in, values out.
+
+The ingest spine calls `advance` once a knot, stamps `minimum()` on the rows of the next one and writes `to_json` into
+the knot, from which a restart goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+State = Literal["active", "behind", "idle", "waiting"]
+
+MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One source partition: its highest event time that counts, and when its last records came.
+
+    `active` partitions hold the minimum; a `waiting` one is known but has brought nothing yet, so
+    there is no minimum; `idle` ones have left; one that is `behind` came back, or came first, with
+    records older than the stream's watermark, and joins the others once it has caught up.
+    """
+
+    highest_ms: int | None
+    seen_at_ms: int
+    state: State
+    watermark_ms: int | None
+
+
+@dataclass(frozen=True)
+class Watermarks:
+    """The watermarks of a stream after a knot."""
+
+    value_ms: int | None = None
+    stated_ms: int | None = None
+    partitions: Mapping[str, Partition] = field(default_factory=dict)
+    ahead: Mapping[str, int] = field(default_factory=dict)
+
+    def minimum(self) -> int | None:
+        """The stream's watermark: no record before it is expected. None while there is none yet."""
+        return self.value_ms
+
+    def held_by(self) -> list[str]:
+        """The partitions that hold the minimum back: those without a record yet, else the lowest ones."""
+        if self.stated_ms is not None:
+            return []
+        waiting = [name for name, part in self.partitions.items() if part.state == "waiting"]
+        if waiting:
+            return sorted(waiting)
+        active = {n: p.watermark_ms for n, p in self.partitions.items() if p.state == "active"}
+        lowest = min((ms for ms in active.values() if ms is not None), default=None)
+        return sorted(name for name, ms in active.items() if ms == lowest)
+
+    def lag_ms(self, now: datetime) -> int | None:
+        """How far the stream's watermark is behind the clock."""
+        return None if self.value_ms is None else _ms(now) - self.value_ms
+
+    def to_json(self) -> dict[str, Any]:
+        """These watermarks as a knot and `GET /watermarks` hold them."""
+        return {
+            "watermark": self.value_ms,
+            "stated": self.stated_ms,
+            "held_by": self.held_by(),
+            "ahead": dict(self.ahead),
+            "partitions": {
+                name: {
+                    "highest": part.highest_ms,
+                    "watermark": part.watermark_ms,
+                    "seen_at": part.seen_at_ms,
+                    "state": part.state,
+                }
+                for name, part in sorted(self.partitions.items())
+            },
+        }
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Watermarks:
+        """The watermarks that `to_json` wrote down."""
+        return Watermarks(
+            value_ms=written["watermark"],
+            stated_ms=written["stated"],
+            partitions={
+                name: Partition(
+                    highest_ms=part["highest"],
+                    seen_at_ms=part["seen_at"],
+                    state=part["state"],
+                    watermark_ms=part["watermark"],
+                )
+                for name, part in written["partitions"].items()
+            },
+            ahead=dict(written["ahead"]),
+        )
+
+
+def latest_ms(now: datetime, max_ahead: timedelta) -> int:
+    """The latest event time that counts; a record after it is from the future and moves no watermark."""
+    return _ms(now) + max_ahead // MILLISECOND
+
+
+def advance(
+    previous: Watermarks,
+    observed: Mapping[str, int | None],
+    *,
+    now: datetime,
+    delay: timedelta,
+    idle: timedelta,
+    max_ahead: timedelta,
+    stated: int | None = None,
+) -> Watermarks:
+    """The watermarks after a knot that saw these highest event times per partition.
+
+    A partition that was read and brought nothing is given as None, so that one which has never
+    brought a record holds the watermark back until it counts as idle. An event time too far ahead of
+    the clock does not count, and is in `ahead`. A stated watermark replaces the derived one from then
+    on. The watermark never goes back.
+    """
+    at_ms = _ms(now)
+    limit = latest_ms(now, max_ahead)
+    ahead = {name: ms for name, ms in observed.items() if ms is not None and ms > limit}
+    parts: dict[str, Partition] = {}
+    for name in {*previous.partitions, *observed}:
+        before = previous.partitions.get(name)
+        seen = observed.get(name)
+        highest = before.highest_ms if before else None
+        if seen is not None and seen <= limit:
+            highest = seen if highest is None else max(highest, seen)
+        # A future event shows that the partition is alive, though it moves no watermark.
+        seen_at = at_ms if before is None or seen is not None else before.seen_at_ms
+        mark = None if highest is None else highest - delay // MILLISECOND
+        state = _state(
+            mark, is_idle=at_ms - seen_at >= idle // MILLISECOND, value=previous.value_ms
+        )
+        parts[name] = Partition(highest, seen_at, state, mark)
+    if stated is None:
+        stated = previous.stated_ms
+    elif previous.stated_ms is not None:
+        stated = max(stated, previous.stated_ms)
+    derived = _derive(parts) if stated is None else stated
+    marks = [ms for ms in (previous.value_ms, derived) if ms is not None]
+    return Watermarks(max(marks, default=None), stated, parts, ahead)
+
+
+def minimum_of(watermarks: Iterable[int | None]) -> int | None:
+    """The watermark of a pipeline with several inputs: none while one of them has none."""
+    marks = list(watermarks)
+    if not marks or any(ms is None for ms in marks):
+        return None
+    return min(ms for ms in marks if ms is not None)
+
+
+def _state(mark: int | None, *, is_idle: bool, value: int | None) -> State:
+    if is_idle:
+        return "idle"
+    if mark is None:
+        return "waiting" if value is None else "behind"
+    return "behind" if value is not None and mark < value else "active"
+
+
+def _derive(parts: Mapping[str, Partition]) -> int | None:
+    states = {part.state for part in parts.values()}
+    if "waiting" in states:
+        return None
+    active = [p.watermark_ms for p in parts.values() if p.state == "active"]
+    if active:
+        return min(ms for ms in active if ms is not None)
+    # With nobody left to wait for, the windows of the records that did come are closed.
+    if states == {"idle"}:
+        return max(
+            (p.watermark_ms for p in parts.values() if p.watermark_ms is not None), default=None
+        )
+    return None
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)

@@ -1,0 +1,44 @@
+"""What every test may use: markers by folder, and a real Kafka, started when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.stack.servers import Kafka
+
+TESTS = Path(__file__).parent
+MARKERS = {"spark": "spark", "golden": "spark", "stack": "stack", "web": "browser"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the cost of the folder they are in."""
+    for item in items:
+        for folder, marker in MARKERS.items():
+            if item.path.is_relative_to(TESTS / folder):
+                item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """One real broker for the whole run; tests use topics of their own."""
+    from tests.stack.servers import Kafka
+
+    with Kafka(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One session for the whole run."""
+    from weft.runtime import session
+
+    created = session.create("local[2]", app="tests", conf={"spark.driver.memory": "1g"})
+    yield created
+    session.stop(created)

@@ -1,0 +1,82 @@
+"""What every store must do, run over each implementation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.weaver.store import Store, StoreConflictError, Write, key, key_range
+from weft.weaver.store.memory import MemoryStore
+from weft.weaver.store.records import RecordCorruptError, Records, put
+from weft.weaver.store.rocks import RocksStore, StoreBusyError
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened: Store = MemoryStore() if request.param == "memory" else RocksStore(tmp_path)
+    yield opened
+    opened.close()
+
+
+def fill(store: Store, *names: str) -> None:
+    store.apply([Write(name.encode(), name.upper().encode()) for name in names])
+
+
+def test_a_written_key_is_read_back(store: Store) -> None:
+    fill(store, "a")
+    assert store.get(b"a") == b"A"
+    assert store.get(b"b") is None
+
+
+def test_a_removed_key_is_gone(store: Store) -> None:
+    fill(store, "a", "b")
+    store.apply([Write(b"a", None), Write(b"absent", None)])
+    assert store.get(b"a") is None
+    assert [k for k, _ in store.scan(b"")] == [b"b"]
+
+
+def test_scan_goes_in_key_order_within_its_prefix(store: Store) -> None:
+    fill(store, "x/3", "x/1", "y/1", "x/2", "w/9")
+    assert [k for k, _ in store.scan(b"x/")] == [b"x/1", b"x/2", b"x/3"]
+    assert [k for k, _ in store.scan(b"x/", reverse=True)] == [b"x/3", b"x/2", b"x/1"]
+    assert [k for k, _ in store.scan(b"x/", start=b"x/2")] == [b"x/2", b"x/3"]
+    assert [k for k, _ in store.scan(b"x/", start=b"x/2", reverse=True)] == [b"x/2", b"x/1"]
+    assert [k for k, _ in store.scan(b"x/", limit=1)] == [b"x/1"]
+    assert list(store.scan(b"z")) == []
+
+
+def test_numbers_in_keys_sort_as_numbers(store: Store) -> None:
+    store.apply([Write(key("k", n), str(n).encode()) for n in (10, 9, 100, 1)])
+    assert [v for _, v in store.scan(key_range("k"))] == [b"1", b"9", b"10", b"100"]
+
+
+def test_a_failed_expectation_writes_nothing(store: Store) -> None:
+    fill(store, "a")
+    with pytest.raises(StoreConflictError):
+        store.apply([Write(b"b", b"1"), Write(b"a", b"2")], expect={b"a": b"other"})
+    assert store.get(b"b") is None
+    assert store.get(b"a") == b"A"
+    store.apply([Write(b"b", b"1")], expect={b"a": b"A", b"b": None})
+    assert store.get(b"b") == b"1"
+
+
+def test_a_changed_byte_of_a_record_is_noticed(store: Store) -> None:
+    store.apply([put("rule", "r1", record={"steps": [1]})])
+    records = Records(store)
+    assert records.find("rule", "r1") == {"steps": [1]}
+    value = store.get(key("rule", "r1")) or b""
+    store.apply([Write(key("rule", "r1"), value.replace(b"1", b"2"))])
+    with pytest.raises(RecordCorruptError) as caught:
+        records.find("rule", "r1")
+    assert caught.value.ids == {"record": "rule/r1"}
+
+
+def test_rocksdb_keeps_what_was_applied_after_reopening(tmp_path: Path) -> None:
+    first = RocksStore(tmp_path)
+    fill(first, "a")
+    with pytest.raises(StoreBusyError):
+        RocksStore(tmp_path)
+    first.close()
+    second = RocksStore(tmp_path)
+    assert second.get(b"a") == b"A"
+    second.close()

@@ -1,0 +1,150 @@
+"""Stream tables: every knot one commit, readable by every Delta reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import deltalake
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from tests.spark.streams import SYSTEM, Stream, schema_of
+from weft.errors import WeftError
+from weft.runtime import kernel
+
+
+def delta_rs(stream: Stream) -> list[int]:
+    """The numbers that delta-rs sees."""
+    return sorted(deltalake.DeltaTable(stream.path).to_pyarrow_table()["n"].to_pylist())
+
+
+def test_a_table_that_is_not_there_has_no_versions(spark: SparkSession, tmp_path: Path) -> None:
+    table = kernel.Table(spark, str(tmp_path / "none"))
+    assert not table.exists()
+    assert table.version() == -1
+    assert table.head() is None
+    assert table.find(1) is None
+    assert table.knots(0, 10) == []
+    with pytest.raises(WeftError):
+        table.commit(-1, {"knot": 1}, [])
+
+
+def test_creating_twice_is_the_same_and_another_schema_conflicts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream(spark, tmp_path)
+    again = Stream(spark, tmp_path)
+    assert again.table.version() == 0
+    assert again.table.schema() == json.loads(stream.schema.json())
+    with pytest.raises(WeftError) as caught:
+        again.table.create(json.loads(schema_of("other string").json()))
+    assert caught.value.code == "table.conflict"
+
+
+def test_knots_are_commits_that_other_readers_see(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    assert stream.tie(1, [1, 2, 3], id="a", watermark=5) == 1
+    assert stream.tie(2, []) == 2
+    assert stream.tie(4, [4]) == 3
+    assert stream.read() == delta_rs(stream) == [1, 2, 3, 4]
+    assert stream.table.head() == {"knot": 4, "version": 3}
+    assert stream.table.find(1) == {"knot": 1, "id": "a", "watermark": 5, "version": 1}
+    assert stream.table.find(3) is None
+    assert [knot["weft"]["knot"] for knot in stream.table.knots(0, 9)] == [1, 2, 4]
+    assert [len(knot["files"]) for knot in stream.table.knots(1, 4)] == [0, 1]
+
+
+def test_a_second_writer_of_a_version_gets_a_conflict(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    other = kernel.Table(spark, stream.path)
+    seen = other.version()
+    stream.tie(1, [1])
+    for attempt in (lambda: other.commit(seen, {"knot": 1}, []), lambda: stream.tie(1, [1])):
+        with pytest.raises(WeftError) as caught:
+            attempt()
+        assert caught.value.code == "table.conflict"
+    assert stream.read() == [1]
+
+
+def test_a_cut_takes_knots_out_and_they_stay_out(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    for knot in range(1, 7):
+        stream.tie(knot, [knot])
+    version = stream.table.cut(4, 6, {"why": "test"})
+    assert stream.table.cut(4, 6, {"why": "test"}) == version == stream.table.version()
+    assert stream.read() == delta_rs(stream) == [1, 2, 3, 4]
+    assert stream.table.head() == {"knot": 4, "version": 4}
+    assert stream.table.find(5) is None
+    stream.tie(7, [7])
+    stream.table.cut(2, 7, {})
+    assert stream.table.head() == {"knot": 2, "version": 2}
+    stream.tie(8, [8])
+    assert stream.read() == delta_rs(stream) == [1, 2, 8]
+    reopened = kernel.Table(spark, stream.path)
+    assert [knot["weft"]["knot"] for knot in reopened.knots(0, 99)] == [1, 2, 8]
+    assert [reopened.find(knot) is not None for knot in range(1, 9)] == [
+        *[True, True],
+        *[False] * 5,
+        True,
+    ]
+
+
+def test_a_cut_of_everything_leaves_an_empty_stream(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.tie(1, [1])
+    stream.table.cut(0, 1, {})
+    assert stream.table.head() is None
+    assert stream.read() == delta_rs(stream) == []
+    assert kernel.Table(spark, stream.path).head() is None
+
+
+def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.tie(1, [1])
+    wider = schema_of(f"n bigint, note string, {SYSTEM}")
+    woven = stream.rows([2], 2).select(
+        F.struct("n", F.lit("new").alias("note"), "_weft").alias("out"), F.lit(0).alias("verdict")
+    )
+    files = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"][
+        "files"
+    ]
+    stream.table.commit(1, {"knot": 2}, files, schema=json.loads(wider.json()))
+    stream.tie(3, [3])
+    assert stream.table.schema() == json.loads(wider.json())
+    assert kernel.Table(spark, stream.path).schema() == json.loads(wider.json())
+    rows = spark.read.format("delta").load(stream.path).sort("n").select("n", "note").collect()
+    assert [tuple(row) for row in rows] == [(1, None), (2, "new"), (3, None)]
+    found = deltalake.DeltaTable(stream.path).to_pyarrow_table().sort_by("n")
+    assert found["note"].to_pylist() == [None, "new", None]
+
+
+def test_a_long_log_is_opened_by_reading_a_few_files(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    for knot in range(1, 301):
+        stream.table.commit(knot - 1, {"knot": knot}, [])
+    stream.table.cut(10, 300, {})
+    for file in (tmp_path / "_delta_log").glob("*.json"):
+        if int(file.stem) not in {0, 10, 300, 301}:
+            file.write_text("not read")
+    reopened = kernel.Table(spark, stream.path)
+    assert reopened.version() == 301
+    assert reopened.schema() == json.loads(stream.schema.json())
+    assert reopened.head() == {"knot": 10, "version": 10}
+
+
+def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.tie(1, [1])
+    stream.tie(2, [2])
+    stream.table.cut(1, 2, {})
+    deltalake.DeltaTable(stream.path).alter.set_table_properties(
+        {"delta.logRetentionDuration": "interval 9 days"}
+    )
+    assert stream.table.head() == {"knot": 1, "version": 1}
+    stream.tie(3, [3])
+    reopened = kernel.Table(spark, stream.path)
+    assert reopened.find(2) is None
+    assert reopened.head() == {"knot": 3, "version": 5}
+    assert stream.read() == [1, 3]
