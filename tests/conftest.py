@@ -37,8 +37,13 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One session for the whole run."""
-    from weft.runtime import session
+    from weft.runtime import jars, session
 
-    created = session.create("local[2]", app="tests", conf={"spark.driver.memory": "1g"})
+    created = session.create(
+        "local[2]",
+        app="tests",
+        conf={"spark.driver.memory": "1g"},
+        jars=[*jars.find("core"), *jars.find("kafka")],
+    )
     yield created
     session.stop(created)

@@ -12,7 +12,7 @@ LIMIT_S = 60.0
 
 
 class Reading:
-    """A query whose batches are kept by number; a batch that runs again takes the place of the first."""
+    """A query whose batches are kept by number; one that runs again replaces the first."""
 
     def __init__(self, frame: DataFrame, checkpoint: Path, *, fail_at: int | None = None) -> None:
         self.batches: dict[int, list[Row]] = {}

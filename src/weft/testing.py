@@ -35,6 +35,7 @@ from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
 from weft.weaver.serve import Server, make_server
 from weft.weaver.stats import behind
+from weft.weaving.rule import Rule
 
 LONGEST_WAIT_S = 120.0
 LEASE = timedelta(seconds=0.5)
@@ -137,6 +138,24 @@ class Play:
         knots = [Knot.from_dict(form) for form in reversed(forms.json())]
         return [knot for knot in knots if all or knot.status is Status.COMPLETE]
 
+    def attach(self, *, stream: str, steps: list[Any], **options: Any) -> Rule:
+        """Attach a rule, in force from the next batch on; options as in POST /rules."""
+        return Rule.from_dict(self._post("/rules", {"stream": stream, "steps": steps, **options}))
+
+    def promote(self, rule: str, **options: Any) -> Rule:
+        """Change the share of a rule (`percent`) or move it into place (`in_place`)."""
+        return Rule.from_dict(self._post(f"/rules/{rule}/promote", options))
+
+    def retire(self, rule: str) -> Rule:
+        """End a rule from the next batch on."""
+        return Rule.from_dict(self._post(f"/rules/{rule}/retire", {}))
+
+    def rollback(self, stream: str, *, to: int) -> dict[str, Any]:
+        """Roll a stream back to a knot, and everything downstream with it; returns when all is idle."""
+        done = self._post("/rollbacks", {"stream": stream, "to": to})
+        self.settle()
+        return done
+
     def crash(self, at: str, *, visit: int = 1) -> None:
         """The next batch dies at this point of the spine, as by kill -9; `resume` starts a new worker."""
         self._faults.plan(at, visit=visit)
@@ -197,6 +216,13 @@ class Play:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        response = self.api.post(path, json=body)
+        answer: dict[str, Any] = response.json()
+        if response.is_error:
+            raise WeftError.from_dict(answer)
+        return answer
 
     def _append(self, stream: str, records: Iterable[Record], **options: Any) -> None:
         spec = self.project.stream(stream)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions
 
 from tests.unit.windows.model import Knot
 from weft.windows.aggregate import Aggregate
@@ -19,8 +19,8 @@ from weft.windows.window import WindowSpec
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEMA = (
-    "key string, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, source: string, "
-    "partition: int, event_time: timestamp, watermark: timestamp>, _control string"
+    "key string, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, "
+    "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
 )
 VALUES = (Aggregate("values", "collect_list", ("value",)),)
 
@@ -95,7 +95,7 @@ class WindowRun:
             buckets=self.buckets,
             pipeline=f"window-{number}",
         )
-        return attached.withColumn("number", F.lit(number))
+        return attached.withColumn("number", functions.lit(number))
 
     def _take(self, frame: DataFrame, batch: int) -> None:
         answer = Answer()
@@ -142,7 +142,9 @@ class WindowRun:
         self._query.stop()
 
     def forget_commit(self) -> None:
-        """Take back Spark's record that the last batch is done, as if it had died before writing it."""
+        """Take back Spark's record that the last batch is done, as if it had died before writing
+        it.
+        """
         commits = sorted(
             (
                 path

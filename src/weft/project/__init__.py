@@ -1,1 +1,2 @@
-"""What the author says: a YAML file and the Python beside it, as frozen definitions, with everything wrong found before it runs."""
+"""What the author says: a YAML file and the Python beside it, as frozen definitions, with
+everything wrong found before it runs."""

@@ -1,6 +1,7 @@
-"""What the parts of a project mean together: names, writers, cycles, columns, expressions. A draft in, a project out.
+"""What the parts of a project mean together, from stream to stream: a draft in, a project out.
 
-Everything that is wrong goes into the report; a stream whose columns cannot be known is not checked further down.
+Everything that is wrong goes into the report; where columns cannot be known, nothing further down
+is checked.
 """
 
 from __future__ import annotations
@@ -10,28 +11,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
 
 from weft.errors import WeftError
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SourceSpec, StreamSpec
+from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
 from weft.project.document import Path
-from weft.project.graph import Graph
 from weft.project.infer import inferred_schema
 from weft.project.kind import is_installed
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
+from weft.project.wiring import add_windows, check_graph
 from weft.sources import shop
 from weft.weaving.coercion import UNKNOWN, common
 from weft.weaving.function import FunctionVersion, find
 from weft.weaving.infer import compile_step
-from weft.weaving.schema import Field, Schema, nearest, unknown_column
+from weft.weaving.schema import Field, Schema, unknown_column
 from weft.weaving.step import Filter, Function, Rename, Set, Step
-
-SHORT_STREAM = "events"
 
 
 def check_draft(draft: Draft, report: Report, folder: Folder) -> Project | None:
     """The project that a draft says, or None when something is wrong with it."""
-    _short_form(draft)
-    graph = _check_graph(draft, report)
+    add_windows(draft, report)
+    graph = check_graph(draft, report)
     checker = _Checker(draft, report, folder)
     checker.find_functions()
     for name in graph.order:
@@ -52,99 +51,6 @@ def check_draft(draft: Draft, report: Report, folder: Folder) -> Project | None:
         functions=checker.functions,
         folder=str(folder),
     )
-
-
-def _short_form(draft: Draft) -> None:
-    """Every window of `windowing.windows` is a pipeline on each source stream; without any, on the mock source."""
-    if not draft.streams and not draft.pipelines:
-        draft.streams[SHORT_STREAM] = DraftStream(SHORT_STREAM, (), source=SourceSpec("mock"))
-    sources = [stream for stream in draft.streams.values() if stream.source is not None]
-    for path, window in draft.windows:
-        lengths = [window.get(key) for key in ("size_ms", "slide_ms", "gap_ms")]
-        numbers = "-".join(str(length) for length in lengths if length is not None)
-        for stream in sources:
-            kind = str(window.get("type", "tumbling"))
-            name = "-".join(filter(None, [stream.name, kind, numbers]))
-            draft.paths[name] = path
-            draft.pipelines[name] = PipelineSpec(
-                name=name,
-                inputs=(stream.name,),
-                to=name,
-                window=window,
-                by=stream.key if stream.key is not None else _default_key(stream),
-                aggregate={"count": "count(*)"},
-            )
-
-
-def _default_key(stream: DraftStream) -> tuple[str, ...]:
-    is_shop = stream.source is not None and stream.source.kind == "mock"
-    return (shop.KEY,) if is_shop and not stream.declares_schema else ()
-
-
-def _check_graph(draft: Draft, report: Report) -> Graph:
-    """Who reads and writes what: unknown streams, two writers, none, cycles."""
-    sources = [name for name, stream in draft.streams.items() if stream.source is not None]
-    inputs: dict[str, tuple[str, ...]] = dict.fromkeys(sources, ())
-    outputs = {name: name for name in sources}
-    writers: dict[str, str] = dict.fromkeys(sources, "its source")
-    for name, pipeline in draft.pipelines.items():
-        path = draft.paths[name]
-        if name in sources:
-            report.add(
-                "project.name-clash",
-                path,
-                f"Pipeline {name!r} has the name of a stream that is read from a source.",
-                "Give it another name, such as " + repr(f"{name}-pipeline") + ".",
-                on_key=True,
-            )
-            continue
-        if pipeline.to in writers:
-            report.add(
-                "project.two-writers",
-                (*path, "to"),
-                f"Stream {pipeline.to!r} is written by {writers[pipeline.to]} and by pipeline {name!r}.",
-                "Every stream has one writer: give this pipeline another `to`.",
-            )
-        outputs[name] = pipeline.to if pipeline.to not in writers else f"{pipeline.to} by {name}"
-        inputs[name] = pipeline.inputs
-        writers.setdefault(pipeline.to, f"pipeline {name!r}")
-    known = {*writers, *draft.streams}
-    for name, pipeline in draft.pipelines.items():
-        for number, stream in enumerate(pipeline.inputs):
-            if stream not in known:
-                near = nearest(stream, known)
-                report.add(
-                    "project.unknown-stream",
-                    (*draft.paths[name], "from", number),
-                    f"Pipeline {name!r} reads {stream!r}, and there is no such stream.",
-                    f"Did you mean {near!r}?"
-                    if near
-                    else f"Streams are {', '.join(sorted(known))}.",
-                )
-    for name, declared in draft.streams.items():
-        broken = any(
-            problem.path.startswith(f"streams.{name}.source") for problem in report.problems
-        )
-        if name not in writers and not broken:
-            report.add(
-                "project.no-writer",
-                declared.path,
-                f"Stream {name!r} has no source, and no pipeline writes it.",
-                "Add `source: {mock: {}}`, or a pipeline with `to: " + name + "`.",
-                on_key=True,
-            )
-    graph = Graph(inputs, outputs)
-    cycle = graph.find_cycle()
-    if cycle:
-        writer = graph.find_writer(cycle[0]) or ""
-        report.add(
-            "project.cycle",
-            draft.paths.get(writer, ()),
-            f"Streams are made from themselves: {' → '.join(cycle)}.",
-            "Break the cycle: let one of these pipelines read another stream.",
-            on_key=True,
-        )
-    return graph
 
 
 @dataclass
@@ -267,7 +173,7 @@ class _Checker:
                 self.report.add(
                     "project.no-event-time",
                     (*self.draft.paths[spec.name], "window"),
-                    f"Pipeline {spec.name!r} has a window, and stream {stream.name!r} no event time.",
+                    f"Pipeline {spec.name!r} has a window, and stream {stream.name!r} no time.",
                     f"Add `event_time:` to stream {stream.name!r}.",
                     on_key=True,
                 )
@@ -294,7 +200,7 @@ class _Checker:
         return first.schema
 
     def joined(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Schema | None:
-        """Two inputs side by side: the left one's columns, then those of the right one that are not joined on."""
+        """Two inputs side by side: the left one's columns, then what the right one adds."""
         path = (*self.draft.paths[spec.name], "join")
         if len(inputs) != 2:
             self.report.add(
@@ -311,7 +217,7 @@ class _Checker:
                 self.report.add(
                     "project.join",
                     (*path, "on"),
-                    f"{one!r} is {a.type} in {left.name!r}, and {other!r} is {b.type} in {right.name!r}.",
+                    f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
                     "Join on columns of the same type.",
                 )
         taken = {other.lower() for _, other in pairs}
@@ -341,7 +247,7 @@ class _Checker:
         return key, names.get(event_time, event_time) if event_time else None
 
     def steps(self, spec: PipelineSpec, schema: Schema) -> Schema | None:
-        """The columns after the steps; what a wrong `set` makes is taken as unknown, to find more."""
+        """The columns after the steps; what a wrong `set` makes is taken as unknown."""
         paths = self.draft.step_paths.get(spec.name, ())
         for step, path in zip(spec.steps, paths, strict=False):
             try:

@@ -1,4 +1,5 @@
-"""Reads typed values out of a document; what is wrong goes into the report and the reading goes on. Called by `read`."""
+"""Reads typed values out of a document; what is wrong goes into the report and the reading goes
+on. Called by `read`."""
 
 from __future__ import annotations
 

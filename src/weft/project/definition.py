@@ -1,4 +1,5 @@
-"""What a project declares, as frozen values with a canonical JSON form: made by `load`, read by weaver and worker."""
+"""What a project declares, as frozen values with a canonical JSON form: made by `load`, read by
+weaver and worker."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from weft.weaving.step import Function, Step, composed_version, from_dict, to_di
 T = TypeVar("T")
 
 EVENT_TIME = "_weft.event_time"
-"""The event time of a stream whose own column of it was dropped or never was; every row carries it."""
+"""The event time of a stream that has no column of its own for it; every row carries it."""
 
 
 class MissingNameError(WeftError):
@@ -94,8 +95,8 @@ class StreamSpec:
 class PipelineSpec:
     """Input streams, steps, an optional operator, and the stream that it all ends in.
 
-    Order of work: `dedupe`, then `steps`, then `window` with `aggregate` or `reducer`. With a `join`
-    the two inputs are joined first, and the steps see the joined records.
+    Order of work: `dedupe`, then `steps`, then `window` with `aggregate` or `reducer`. With a
+    `join` the two inputs are joined first, and the steps see the joined records.
     """
 
     name: str
@@ -147,7 +148,7 @@ class PipelineSpec:
             steps=tuple(from_dict(step) for step in form["steps"]),
             window=form["window"],
             by=tuple(form["by"]),
-            aggregate={name: text for name, text in form["aggregate"]},
+            aggregate=dict(form["aggregate"]),
             join=form["join"],
             dedupe=form["dedupe"],
             reducer=form["reducer"],
@@ -157,7 +158,7 @@ class PipelineSpec:
 
 @dataclass(frozen=True)
 class Project:
-    """Everything that a project declares, checked: its streams have schemas and its functions a version."""
+    """Everything that a project declares: streams with columns, functions with versions."""
 
     name: str
     streams: Mapping[str, StreamSpec]
@@ -185,7 +186,7 @@ class Project:
         return self.stream(stream).schema
 
     def version_of(self, pipeline: str) -> str:
-        """The function version of a pipeline as a whole: its steps, operator and the functions it calls."""
+        """The function version of a whole pipeline: steps, operator and the functions it calls."""
         spec = self.pipeline(pipeline)
         operator = {
             key: value

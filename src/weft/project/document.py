@@ -1,6 +1,8 @@
-"""A YAML text as plain values that remember their lines. Called by `load`; knows nothing of what the keys mean.
+"""A YAML text as plain values that remember their lines. Called by `load`; knows nothing of what
+the keys mean.
 
-Words are read as YAML 1.2 does: `on`, `yes` and times are texts, and only true and false are flags.
+Words are read as YAML 1.2 does: `on`, `yes` and times are texts, and only true and false are
+flags.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Document:
     flaws: list[Flaw] = field(default_factory=list)
 
     def place(self, path: Path, *, on_key: bool = False) -> tuple[int | None, int | None]:
-        """Line and column of the value at a path, or of its key; those of what holds it if it is not there."""
+        """Line and column of the value at a path, of its key, or of what would hold it."""
         if on_key and path in self.keys:
             return self.keys[path]
         for length in range(len(path), -1, -1):
@@ -51,7 +53,8 @@ class Document:
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's core words."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+_Loader.yaml_implicit_resolvers = {}
 
 
 for _tag, _pattern, _first in (

@@ -1,4 +1,5 @@
-"""Who writes what and who reads it: the order of pipelines, cycles, and what lies up and down the stream."""
+"""Who writes what and who reads it: the order of pipelines, cycles, and what lies up and down the
+stream."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from weft.project.definition import Project
 
 @dataclass(frozen=True)
 class Graph:
-    """Pipelines as edges between streams. A source stream is written by the ingest pipeline of its own name."""
+    """Pipelines between streams. A source stream is written by an ingest pipeline of its name."""
 
     inputs: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, str]
@@ -60,7 +61,7 @@ class Graph:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The pipelines so that each comes after those whose streams it reads; those of a cycle are left out."""
+        """The pipelines, each after those whose streams it reads; those of a cycle are left out."""
         written: set[str] = set()
         done: dict[str, None] = {}
         known = set(self.outputs.values())

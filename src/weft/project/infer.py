@@ -37,14 +37,14 @@ _NAMES: Mapping[str, str] = {
 
 
 def inferred_schema(stream: DraftStream, report: Report, folder: Path) -> Schema | None:
-    """The columns of a stream that declares none, from the first of its files; notes when there are none."""
+    """The columns of a stream that declares none, from its first file; notes when there is none."""
     source = stream.source
     if source is None or source.kind != "files" or not isinstance(source.options.get("path"), str):
         kind = source.kind if source else "none"
         report.add(
             "project.schema-missing",
             stream.path,
-            f"Stream {stream.name!r} declares no columns, and its source ({kind}) cannot tell them.",
+            f"Stream {stream.name!r} declares no columns, and source {kind!r} cannot tell them.",
             "Add `schema: {id: long, at: timestamp}`.",
             on_key=True,
         )
@@ -58,7 +58,7 @@ def inferred_schema(stream: DraftStream, report: Report, folder: Path) -> Schema
         report.add(
             "project.schema-missing",
             stream.path,
-            f"Stream {stream.name!r} declares no columns, and there is no file in {place} to take them from.",
+            f"Stream {stream.name!r} declares no columns, and {place} has no file to show them.",
             "Add `schema: {id: long, at: timestamp}`.",
             on_key=True,
         )
@@ -70,7 +70,7 @@ def inferred_schema(stream: DraftStream, report: Report, folder: Path) -> Schema
         report.add(
             "project.schema-missing",
             stream.path,
-            f"The columns of stream {stream.name!r} cannot be taken from {files[0].name}: {failure}.",
+            f"The columns of {stream.name!r} cannot be taken from {files[0].name}: {failure}.",
             "Correct the format, or add `schema: {id: long, at: timestamp}`.",
             on_key=True,
         )

@@ -37,7 +37,7 @@ pipelines:
 """
 
 _RULES = '''\
-"""The Python functions of this project: a record comes in as a dict, and goes out changed, or not at all."""
+"""The Python functions of this project: a record comes in as a dict, and goes out changed."""
 
 
 def mask_email(record: dict) -> dict | None:

@@ -1,4 +1,5 @@
-"""The kinds of sources with their options, and sinks, as a project file may write them. Called by `read`."""
+"""The kinds of sources with their options, and sinks, as a project file may write them. Called by
+`read`."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ FILE = "weft.yaml"
 def load(source: Path | str | Mapping[str, Any], *, folder: Path | str | None = None) -> Project:
     """The project of a file, of a folder with a `weft.yaml`, or of a mapping.
 
-    Raises one ProjectError with everything that is wrong. Python files stand beside the project file;
-    those of a mapping are looked for in `folder`.
+    Raises one ProjectError with everything that is wrong. Python files stand beside the project
+    file; those of a mapping are looked for in `folder`.
     """
     if isinstance(source, Mapping):
         document, beside = from_mapping(source), Path(folder or ".")

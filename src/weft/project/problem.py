@@ -1,4 +1,5 @@
-"""What is wrong with a project: problems with their place, collected until all are known, and the error that carries them."""
+"""What is wrong with a project: problems with their place, collected until all are known, and the
+error that carries them."""
 
 from __future__ import annotations
 

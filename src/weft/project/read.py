@@ -1,4 +1,5 @@
-"""A document to a draft of the project: shapes and plain values are checked here, what they mean together in `check`."""
+"""A document to a draft of the project: shapes and plain values are checked here, what they mean
+together in `check`."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ class Draft:
 
     name: str = ""
     debug: bool = False
-    processing: Processing = Processing()
-    watermarks: WatermarkSpec = WatermarkSpec()
+    processing: Processing = field(default_factory=Processing)
+    watermarks: WatermarkSpec = field(default_factory=WatermarkSpec)
     streams: dict[str, DraftStream] = field(default_factory=dict)
     pipelines: dict[str, PipelineSpec] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
@@ -235,7 +236,7 @@ def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:
 
 
 def _steps(cursor: Cursor, draft: Draft) -> dict[Path, Step]:
-    """The steps by their paths, up to the first that cannot be read: what follows it cannot be judged."""
+    """The steps by their paths, up to the first that cannot be read."""
     found: dict[Path, Step] = {}
     unread = False
     for item in cursor.items("`steps`") or []:

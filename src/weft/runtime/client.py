@@ -28,9 +28,17 @@ class WeaverAwayError(WeftError):
 class WeaverClient:
     """Calls of the weaver's REST interface; errors come back as the WeftErrors they were."""
 
-    def __init__(self, address: str, *, timeout: float = 60.0) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
         self.address = address
-        self._http = httpx.Client(base_url=address, timeout=timeout, trust_env=False)
+        self._http = httpx.Client(
+            base_url=address, timeout=timeout, transport=transport, trust_env=False
+        )
         self._stopping = threading.Event()
 
     def call(self, method: str, path: str, body: Any = None, **params: Any) -> Any:

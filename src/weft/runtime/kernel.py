@@ -168,6 +168,11 @@ class Table:
         with _errors(self.path):
             return int(self._log.cut(keep, head, json.dumps(weft)))
 
+    def restore(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
+        """Bring the knots in (keep, head] that were cut back into the table; again changes nothing."""
+        with _errors(self.path):
+            return int(self._log.restore(keep, head, json.dumps(weft)))
+
 
 def _package(spark: SparkSession) -> Any:
     """The kernel's Java package."""

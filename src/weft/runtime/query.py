@@ -122,4 +122,5 @@ class Query:
 
 
 def _first_line(error: Any) -> str:
-    return str(error).strip().splitlines()[0][:500] if error else "unknown"
+    lines = str(error).strip().splitlines()
+    return lines[0][:500] if lines else type(error).__name__

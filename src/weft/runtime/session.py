@@ -7,6 +7,7 @@ the test kit and the benches; nothing else starts Spark.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -86,6 +87,8 @@ def create(
             hint="Run `python kernel/build.py`, or install Weft from its wheel.",
         )
     local = master.startswith("local")
+    # Sources and functions in Python run in processes of their own, which need what this one has.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.runtime.ingest import Ingest
+from weft.runtime.operator import Operator
 from weft.runtime.relay import Relay
 from weft.runtime.shape import Shape
 
@@ -17,7 +18,5 @@ def choose(run: RunningPipeline) -> Shape:
     if run.spec is None:
         return Ingest(run)
     if run.spec.stateful:
-        from weft.runtime.operator import Operator
-
         return Operator(run)
     return Relay(run)

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
-from weft.runtime.kernel import Table
+from weft.runtime.kernel import Table, TableConflictError
 from weft.runtime.storage import Storage
 from weft.weaving.schema import Schema
 
@@ -65,10 +65,11 @@ class Tables:
                     hint="Another worker has taken over; this one stops.",
                     stream=stream,
                 )
+            version = table.version()
             try:
-                return table.commit(table.version(), dict(weft), files, schema=schema)
-            except WeftError as error:
-                if error.code != "table.conflict":
+                return table.commit(version, dict(weft), files, schema=schema)
+            except TableConflictError:
+                if table.version() == version:  # nobody was faster: the knot itself is refused
                     raise
 
     def _merge(self, stream: str, table: Table, columns: StructType) -> dict[str, Any] | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
+from weft.replay.rollback import Cut
 from weft.runtime.analysis import analyze
+from weft.runtime.undo import undo
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
@@ -22,7 +25,11 @@ class Work:
 
     def do(self, kind: str, arguments: dict[str, Any]) -> Any:
         """Do one piece of work and return its result."""
-        known = {"checkpoint": self._checkpoint, "analyze": self._analyze}
+        known: dict[str, Callable[..., Any]] = {
+            "checkpoint": self._checkpoint,
+            "analyze": self._analyze,
+            "rollback": self._rollback,
+        }
         if kind not in known:
             raise WeftError(
                 f"This worker does not know the task '{kind}'.",
@@ -34,6 +41,12 @@ class Work:
     def _analyze(self, schema: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
         """The columns that a rule makes of a stream, by Spark's own analysis of it."""
         return {"schema": analyze(self._worker.spark, self._worker.functions, schema, rule)}
+
+    def _rollback(
+        self, id: str, cuts: list[dict[str, Any]], offsets: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Cut the data of a rollback."""
+        return undo(self._worker, id, [Cut.from_dict(cut) for cut in cuts], offsets)
 
     def _checkpoint(self) -> dict[str, int]:
         """Every running pipeline ties a knot now; which, by pipeline."""

@@ -21,7 +21,7 @@ from weft import sinks
 from weft.clock import SystemClock, iso
 from weft.errors import WeftError
 from weft.logs import get_logger
-from weft.project.definition import Project
+from weft.project.definition import Project, StreamSpec
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.pipeline import RunningPipeline
@@ -143,11 +143,35 @@ class Worker:
             self._start(name, assignment)
         return stopped
 
+    def stream_of(self, pipeline: str) -> StreamSpec:
+        """The stream that a pipeline writes."""
+        assert self._project is not None
+        spec = self._project.pipelines.get(pipeline)
+        return self._project.stream(spec.to if spec else pipeline)
+
+    def open_sinks(self, pipeline: str) -> list[sinks.Sink]:
+        """The sinks that a pipeline's stream goes to."""
+        assert self._project is not None
+        spec = self._project.pipelines.get(pipeline)
+        stream = self.stream_of(pipeline)
+        return [
+            sinks.open(
+                sink.kind,
+                sink.options,
+                app=self._project.name,
+                pipeline=pipeline,
+                stream=stream.name,
+                schema=stream.schema,
+                key=stream.key,
+            )
+            for sink in (spec.sinks if spec else stream.sinks)
+        ]
+
     def _start(self, name: str, assignment: Mapping[str, Any]) -> None:
         assert self._project is not None
         project = self._project
         spec = project.pipelines.get(name)
-        stream = project.stream(spec.to if spec else name)
+        stream = self.stream_of(name)
         run = RunningPipeline(
             name=name,
             project=project,
@@ -165,7 +189,7 @@ class Worker:
             feed=self._feeds(name) if spec is None else None,
         )
         try:
-            run.sinks = open_sinks(run)
+            run.sinks = self.open_sinks(name)
             self._queries[name] = Query(run)
         except Exception as error:
             self._note_failure(name, _as_weft(name, error))
@@ -249,23 +273,6 @@ class Worker:
                 log.info("the weaver is away; the lease of %s ends by itself", name)
         self._queries.clear()
         self._line.close()
-
-
-def open_sinks(run: RunningPipeline) -> list[sinks.Sink]:
-    """The sinks that a pipeline's stream goes to."""
-    declared = run.spec.sinks if run.spec else run.stream.sinks
-    return [
-        sinks.open(
-            sink.kind,
-            sink.options,
-            app=run.project.name,
-            pipeline=run.name,
-            stream=run.stream.name,
-            schema=run.stream.schema,
-            key=run.stream.key,
-        )
-        for sink in declared
-    ]
 
 
 def _as_weft(name: str, error: Exception) -> WeftError:

@@ -6,7 +6,17 @@ from fastapi import FastAPI
 
 import weft
 from weft.weaver import problems
-from weft.weaver.routes import events, knots, lineage, pipelines, project, rules, service, spine
+from weft.weaver.routes import (
+    events,
+    knots,
+    lineage,
+    pipelines,
+    project,
+    rollbacks,
+    rules,
+    service,
+    spine,
+)
 from weft.weaver.routes import streams as stream_routes
 from weft.weaver.routes import workers
 from weft.weaver.weaver import Weaver
@@ -29,6 +39,7 @@ def make_app(weaver: Weaver) -> FastAPI:
         knots,
         lineage,
         rules,
+        rollbacks,
         workers,
         events,
         spine,

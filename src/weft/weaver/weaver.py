@@ -16,6 +16,7 @@ from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
 from weft.weaver.store import Store, Write
 from weft.weaver.attach import RuleRequest, check_rule, checked_rule
+from weft.weaver.rollbacks import Rollbacks
 from weft.weaver.rules import RuleError, Rules
 from weft.weaver.store.records import Records, put
 from weft.weaver.tasks import Tasks
@@ -53,8 +54,10 @@ class Weaver:
         self.rules = Rules(self.records, self.clock, self.knots, self.events)
         self.tasks = Tasks()
         self.workers = Workers(self.records, self.clock, self.catalog, self.leases)
+        self.rollbacks = Rollbacks(self)
         self._changed = asyncio.Event()
         self._revision = 0
+        self._resumed = False
 
     def deploy(self, project: Project, *, dry_run: bool = False) -> dict[str, list[str]]:
         """Make a project the deployed one; pipelines that it adds or changes are started, others untouched."""
@@ -107,6 +110,9 @@ class Weaver:
     async def sync(self, report: Report, *, revision: int, wait: float) -> dict[str, Any]:
         """What a worker should do now; answers at once when something changed, else after `wait` seconds."""
         self.workers.note(report)
+        if not self._resumed:  # there is a worker now that can finish what was begun
+            self._resumed = True
+            self.rollbacks.resume()
         if revision == self._revision and not self.tasks.waiting_for(report.worker):
             try:
                 await asyncio.wait_for(self._changed.wait(), wait)

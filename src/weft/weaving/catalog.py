@@ -1,17 +1,23 @@
-"""The functions that expressions may call, with what they take and return, and those that are refused and why.
+"""The functions that expressions may call, with what they take and return.
 
-A line of the table reads `names : parameters -> result`, and a `!` at its end says that a call can raise in ANSI mode.
-Parameters: a type word, then `?` optional, `*` any number of them, `+` at least one.
+A line of the table reads `names : parameters -> result`; a `!` at its end says that a call can
+raise in ANSI mode. Parameters are words, with `?` for optional, `*` for any number, `+` for one or
+more of them:
 
-  string  text or anything that Spark turns into text     bytes    text or binary
-  number  any number        long     any whole number     integer  a whole number of at most 32 bits
-  date    a date or time    time     the same             any      whatever
-  array map struct          T        values of one common type
-  E       like the elements of the first argument         K        like the keys of the first argument
-  pattern a literal regular expression                    like     a literal LIKE pattern
-  text    a literal text    size     a bounded length     flag     a literal true or false
+  string   text, or what Spark turns into text   bytes    text or binary
+  number   any number                            long     any whole number
+  integer  a whole number of at most 32 bits     boolean  a condition
+  date     a date, a time or a literal of one    time     the same
+  array map struct any                           T        values of one common type
+  E        like the first argument's elements    K        like the first argument's keys
+  pattern  a literal regular expression          like     a literal LIKE pattern
+  text     a literal text                        flag     a literal true or false
+  place    a literal whole number                size     a bounded length
+  words    text and nothing else                 day      a date only
+  moment   a timestamp only
 
-Results: a type, `first` (that of the first argument), `common` (of the T), `element`, `value`, `keys`, `values`, `entries`.
+Results are types, or words: `first` (the type of the first argument), `common` (that of the T),
+`element`, `value`, `keys`, `values` and `entries` of the first argument, `array` and `map` of them.
 """
 
 from __future__ import annotations
@@ -19,10 +25,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weft.weaving.refusal import REFUSED
-
 TABLE = """
-lower upper lcase ucase initcap soundex quote make_valid_utf8 try_validate_utf8 : string -> string
+lower upper lcase ucase initcap quote make_valid_utf8 try_validate_utf8 : string -> string
+soundex : words -> string
 validate_utf8 : string -> string !
 trim ltrim rtrim btrim : string, string? -> string
 ascii : string -> int
@@ -43,14 +48,14 @@ levenshtein : string, string, integer? -> int
 locate position : string, string, integer? -> int
 lpad rpad : string, size, string? -> string
 luhn_check is_valid_utf8 : string -> boolean
-mask : string, string?, string?, string?, string? -> string
+mask : words, text?, text?, text?, text? -> string
 overlay : string, string, integer, integer? -> string
 regexp_count : string, pattern -> int
 regexp_extract : string, pattern, integer? -> string !
 regexp_extract_all : string, pattern, integer? -> array<string> !
 regexp_instr : string, pattern, integer? -> int
 regexp_like rlike regexp : string, pattern -> boolean
-regexp_replace : string, pattern, string, integer? -> string !
+regexp_replace : string, pattern, string, place? -> string !
 regexp_substr : string, pattern -> string
 like ilike : string, like -> boolean
 repeat : string, size -> string
@@ -79,7 +84,7 @@ nvl2 : any, T, T -> common
 if : boolean, T, T -> common
 nullif : T, T -> first
 nanvl : number, number -> double
-nullifzero zeroifnull : number -> first
+nullifzero : number -> first
 equal_null : T, T -> boolean
 isnan : number -> boolean
 isnull isnotnull : any -> boolean
@@ -87,7 +92,8 @@ greatest least : T, T+ -> common
 typeof : any -> string
 raise_error : string -> null !
 
-acos acosh asin asinh atan atanh cbrt cos cosh cot csc degrees exp expm1 ln log10 log1p log2 radians rint sec sign signum sin sinh sqrt tan tanh : number -> double
+acos acosh asin asinh atan atanh cos cosh cot csc sec sin sinh tan tanh : number -> double
+cbrt degrees exp expm1 ln log10 log1p log2 radians rint sign signum sqrt : number -> double
 atan2 hypot pow power : number, number -> double
 log : number, number? -> double
 e pi : -> double
@@ -115,8 +121,10 @@ from_unixtime : long, text? -> string !
 from_utc_timestamp to_utc_timestamp : time, string -> timestamp !
 last_day : date -> date
 make_date : integer, integer, integer -> date !
-make_timestamp make_timestamp_ltz : integer, integer, integer, integer, integer, number, string? -> timestamp !
-try_make_timestamp try_make_timestamp_ltz : integer, integer, integer, integer, integer, number, string? -> timestamp
+make_timestamp : integer, integer, integer, integer, integer, number, string? -> timestamp !
+make_timestamp_ltz : integer, integer, integer, integer, integer, number, string? -> timestamp !
+try_make_timestamp : integer, integer, integer, integer, integer, number -> timestamp
+try_make_timestamp_ltz : integer, integer, integer, integer, integer, number -> timestamp
 make_timestamp_ntz : integer, integer, integer, integer, integer, number -> timestamp_ntz !
 try_make_timestamp_ntz : integer, integer, integer, integer, integer, number -> timestamp_ntz
 make_dt_interval : integer?, integer?, integer?, number? -> interval !
@@ -133,8 +141,8 @@ try_to_timestamp : any, text? -> timestamp
 to_timestamp_ntz : any, text? -> timestamp_ntz !
 to_unix_timestamp unix_timestamp : any, text? -> bigint !
 trunc : date, text -> date
-unix_date : date -> int
-unix_micros unix_millis unix_seconds : time -> bigint
+unix_date : day -> int
+unix_micros unix_millis unix_seconds : moment -> bigint
 
 crc32 : bytes -> bigint
 hash : any+ -> int
@@ -143,8 +151,8 @@ md5 sha sha1 : bytes -> string
 sha2 : bytes, integer -> string
 
 get_json_object : string, text -> string
-json_array_length : string -> int
-json_object_keys : string -> array<string>
+json_array_length : words -> int
+json_object_keys : words -> array<string>
 to_json to_csv : any -> string !
 schema_of_json schema_of_csv : text -> string
 
@@ -175,77 +183,6 @@ map_keys : map -> keys
 map_values : map -> values
 vector_cosine_similarity vector_inner_product vector_l2_distance : array, array -> float !
 """
-
-# Calls whose result follows rules of their own; `infer` knows them by name.
-SPECIAL = frozenset(
-    [
-        "abs",
-        "negative",
-        "array",
-        "map",
-        "struct",
-        "named_struct",
-        "concat",
-        "reverse",
-        "round",
-        "bround",
-        "ceil",
-        "ceiling",
-        "floor",
-        "mod",
-        "pmod",
-        "div",
-        "try_add",
-        "try_subtract",
-        "try_multiply",
-        "try_divide",
-        "try_mod",
-        "from_json",
-        "from_csv",
-        "to_number",
-        "try_to_number",
-        "date_part",
-        "datepart",
-        "timestampadd",
-        "timestampdiff",
-        "dateadd",
-        "between",
-        "sequence",
-        "transform",
-        "filter",
-        "exists",
-        "forall",
-        "aggregate",
-        "reduce",
-        "zip_with",
-        "array_sort",
-        "map_filter",
-        "transform_keys",
-        "transform_values",
-        "map_zip_with",
-        "arrays_zip",
-        "string",
-        "boolean",
-        "tinyint",
-        "smallint",
-        "int",
-        "bigint",
-        "float",
-        "double",
-        "decimal",
-        "date",
-        "timestamp",
-        "binary",
-        "current_timestamp",
-        "now",
-        "current_date",
-        "curdate",
-        "localtimestamp",
-        "rand",
-        "random",
-        "randn",
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -301,5 +238,3 @@ def _parameter(word: str) -> Parameter:
 
 
 SIGNATURES: Mapping[str, Signature] = _read(TABLE)
-ALLOWED: frozenset[str] = frozenset(SIGNATURES) | SPECIAL
-assert not ALLOWED & set(REFUSED)

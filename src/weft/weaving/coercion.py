@@ -1,4 +1,5 @@
-"""Which types go together in ANSI SQL: common types, comparisons, arithmetic, casts. Pure rules on `Type`."""
+"""Which types go together in ANSI SQL: common types, comparisons, arithmetic, casts. Pure rules
+on `Type`."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ BIGINT = Type("bigint")
 DOUBLE = Type("double")
 STRING = Type("string")
 INTERVAL = Type("interval")
+DAYS = Type("interval day")
+MONTHS = Type("interval month")
 
 
 def is_open(kind: Type) -> bool:
@@ -25,8 +28,13 @@ def is_open(kind: Type) -> bool:
     return kind.name in ("unknown", "null")
 
 
+def is_interval(kind: Type) -> bool:
+    """Whether a type is a length of time: of months, of whole days, or finer."""
+    return kind.name.startswith("interval")
+
+
 def decimal(precision: int, scale: int) -> Type:
-    """A decimal type within 38 digits, where Spark gives up places after the point before those ahead of it."""
+    """A decimal type within 38 digits; Spark gives up places after the point first."""
     if precision > 38:
         whole = precision - scale
         scale = max(38 - whole, min(scale, 6))
@@ -53,6 +61,8 @@ def common(one: Type, two: Type) -> Type | None:
         return _common_number(one, two)
     if one.name in DATETIMES and two.name in DATETIMES:
         return Type("timestamp" if "timestamp" in (one.name, two.name) else "timestamp_ntz")
+    if is_interval(one) and is_interval(two) and MONTHS not in (one, two):
+        return INTERVAL
     if one.name == two.name and one.name in ("array", "map"):
         items = [common(a, b) for a, b in zip(one.items, two.items, strict=True)]
         known = tuple(item for item in items if item is not None)
@@ -91,20 +101,22 @@ def arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool] | None:
     if is_open(one) or is_open(two):
         return UNKNOWN, True
     if one.name in NUMERICS and two.name in NUMERICS:
-        return _number_arithmetic(sign, one, two)
-    if sign == "+" and two.name in DATETIMES and one.name == "interval":
+        fractional = {one.name, two.name} & {"float", "double"}
+        return None if sign == "div" and fractional else _number_arithmetic(sign, one, two)
+    if sign == "+" and two.name in DATETIMES and is_interval(one):
         one, two = two, one
-    if sign in "+-" and one.name == two.name == "interval":
-        return INTERVAL, True
-    if sign in "*/" and one.name == "interval" and two.name in NUMERICS:
-        return INTERVAL, True
-    if sign in "+-" and one.name in DATETIMES and two.name == "interval":
-        # A date moves by whole days, or becomes a time: only Spark sees which interval it is.
-        return (one if one.name != "date" else UNKNOWN), True
+    if sign in "+-" and is_interval(one) and is_interval(two):
+        return (one if one == two else INTERVAL), True
+    if sign in "*/" and is_interval(one) and two.name in NUMERICS:
+        return (one if one == MONTHS else INTERVAL), True
+    if sign in "+-" and one.name in DATETIMES and is_interval(two):
+        # A date moves by whole days, and becomes a time by anything finer.
+        finer = one.name == "date" and two == INTERVAL
+        return (Type("timestamp") if finer else one), True
     if sign in "+-" and one.name == "date" and two.name in ("tinyint", "smallint", "int"):
         return one, True
     if sign == "-" and one.name in DATETIMES and two.name in DATETIMES:
-        return INTERVAL, True
+        return (DAYS if one.name == two.name == "date" else INTERVAL), True
     return None
 
 
@@ -130,6 +142,11 @@ def _number_arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool]:
     return decimal(precision, scale), precision > 38 or sign in "/%"
 
 
+def negates(kind: Type) -> bool:
+    """Whether every value of a type has a negative; Spark rounds decimals to 34 digits."""
+    return kind.name in ("float", "double") or (kind.name == "decimal" and kind.precision <= 34)
+
+
 def castable(source: Type, target: Type) -> bool:
     """Whether ANSI mode lets one type be cast to another at all."""
     if is_open(source) or is_open(target) or source == target or target.name == "string":
@@ -142,12 +159,12 @@ def castable(source: Type, target: Type) -> bool:
     if source.name == "string":
         return True
     if source.name in NUMERICS:
-        return target.name in (*NUMERICS, "boolean", "timestamp", "interval")
+        return target.name in (*NUMERICS, "boolean", "timestamp")
     if source.name == "boolean":
         return target.name in NUMERICS
     if source.name in DATETIMES:
         return target.name in DATETIMES or (source.name == "timestamp" and target.name in NUMERICS)
-    return source.name == "interval" and target.name in (*NUMERICS, "interval")
+    return is_interval(source) and target.name in NUMERICS
 
 
 def cast_raises(source: Type, target: Type) -> bool:

@@ -1,4 +1,5 @@
-"""The gate for SQL that people write: a text and the columns of a stream in, checked SQL with its type out, or a refusal.
+"""The gate for SQL that people write: a text and the columns of a stream in, checked SQL with its
+type out, or a refusal.
 
 Called for the steps of project files and of rules, and by the windows for what they aggregate.
 """
@@ -13,8 +14,8 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from weft.weaving.call import PINNED
-from weft.weaving.grammar import ExpressionError, parse, tokens_of, too_deep
-from weft.weaving.inference import Inference, unsupported
+from weft.weaving.grammar import ExpressionError, parse, tokens_of, too_deep, unsupported
+from weft.weaving.inference import Inference
 from weft.weaving.schema import Schema, Type
 from weft.weaving.term import require_boolean
 
@@ -27,8 +28,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Checked:
     """An expression that may run.
 
-    `sql` is what Spark gets; `columns` are the columns it reads (`_weft.id` for a field of `_weft`);
-    `total` says that it can never raise; `pinned` names the calls that `pin` must fix before it runs.
+    `sql` is what Spark gets; `columns` are the columns it reads (`_weft.id` for a field of
+    `_weft`); `total` says that it can never raise; `pinned` names the calls that `pin` must fix
+    before it runs.
     """
 
     sql: str
@@ -42,7 +44,7 @@ class Checked:
 def check(text: str, schema: Schema, *, boolean: bool = False) -> Checked:
     """Check one expression against the columns of a stream; `boolean` asks for a condition."""
     root = parse(text)
-    if not isinstance(root, exp.Condition) or isinstance(root, exp.Query):
+    if not isinstance(root, exp.Condition | exp.Interval) or isinstance(root, exp.Query):
         raise _statement(root)
     inference = Inference(schema)
     try:

@@ -1,4 +1,5 @@
-"""Content-addressed Python functions: found in a project's files by reading them, not importing them; run from the stored source.
+"""Content-addressed Python functions: found in a project's files by reading them, not importing
+them; run from the stored source.
 
 `find` is called when a project is checked, `FunctionVersion.load` where records are woven.
 """
@@ -14,20 +15,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from weft.canonical import digest
-from weft.errors import WeftError
-from weft.weaving.module import load_modules
+from weft.weaving.module import FunctionError, load_modules, parse_module, read_modules
 from weft.weaving.normal import normalised
 from weft.weaving.schema import Schema, SchemaError, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 Form = Literal["row", "batch", "class"]
-
-
-class FunctionError(WeftError):
-    """A function that cannot be found, read or run."""
-
-    code = "function.invalid"
-    domain = "user"
 
 
 def function(
@@ -38,9 +31,9 @@ def function(
 ) -> Callable[[F], F]:
     """Declare what a function returns and which packages it needs.
 
-    `returns` names all columns of the result, `adds` those that it adds to the record's own or gives
-    another type; without either the columns stay as they are. The values must be literals, because
-    they are read without running the file.
+    `returns` names all columns of the result, `adds` those that it adds to the record's own or
+    gives another type; without either the columns stay as they are. The values must be literals,
+    because they are read without running the file.
     """
 
     def declare(target: F) -> F:
@@ -52,10 +45,10 @@ def function(
 
 @dataclass(frozen=True)
 class FunctionVersion:
-    """One version of a function: what it is called, its hash, and all that is needed to run it again.
+    """One version of a function: its name, its hash, and all that is needed to run it again.
 
-    `form` is `row` (a record as a dict in, a dict or None out), `batch` (an Arrow RecordBatch in and
-    out) or `class` (a source or sink).
+    `form` is `row` (a record as a dict in, a dict or None out), `batch` (an Arrow RecordBatch in
+    and out) or `class` (a source or sink).
     """
 
     ref: str
@@ -139,12 +132,12 @@ def find(ref: str, folder: Path) -> FunctionVersion:
             code="function.bad-reference",
             hint="Write it as `module:name`, for example shop.rules:mask_email.",
         )
-    modules = _read_modules(module, ref, folder)
-    tree = _parse(modules[module], module)
+    modules = read_modules(module, ref, folder)
+    tree = parse_module(modules[module], module)
     definition = _definition(tree, name, ref)
     declared = _declaration(definition, ref)
     python, spark = ".".join(platform.python_version_tuple()[:2]), _spark_version()
-    others = {other: normalised(_parse(text, other)) for other, text in modules.items()}
+    others = {other: normalised(parse_module(text, other)) for other, text in modules.items()}
     others[module] = normalised(tree, name)
     version = digest(
         {
@@ -173,72 +166,6 @@ def _spark_version() -> str:
         return importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:
         return "none"
-
-
-def _path(module: str, folder: Path) -> Path | None:
-    base = folder.joinpath(*module.split("."))
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
-
-
-def _read_modules(module: str, ref: str, folder: Path) -> dict[str, str]:
-    """The source of a module and of every module of the project that it imports, and so on."""
-    if _path(module, folder) is None:
-        here = sorted(
-            ".".join(path.relative_to(folder).with_suffix("").parts)
-            for path in folder.rglob("*.py")
-            if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        )
-        near = nearest(module, here)
-        raise FunctionError(
-            f"Function {ref!r} cannot be found: there is no file {module.replace('.', '/')}.py.",
-            code="function.no-file",
-            hint=f"Did you mean {near}:{ref.partition(':')[2]}?"
-            if near
-            else "Python files stand beside the project file.",
-            function=ref,
-        )
-    found: dict[str, str] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        path = _path(name, folder)
-        if path is None or name in found:
-            continue
-        found[name] = path.read_text(encoding="utf-8")
-        waiting += _imported(_parse(found[name], name), name, path.name == "__init__.py")
-        waiting += [name.rpartition(".")[0]] if "." in name else []
-    return dict(sorted(found.items()))
-
-
-def _imported(tree: ast.Module, module: str, package: bool) -> list[str]:
-    names: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = module.split(".")
-                above = above[: len(above) - node.level + (1 if package else 0)]
-                base = ".".join([*above, base] if base else above)
-            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    return names
-
-
-def _parse(source: str, module: str) -> ast.Module:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError) as failure:
-        line = getattr(failure, "lineno", None)
-        raise FunctionError(
-            f"{module.replace('.', '/')}.py line {line} is not Python: {failure}.",
-            code="function.syntax",
-            hint="Correct the file.",
-            line=line,
-        ) from failure
 
 
 Definition = ast.FunctionDef | ast.ClassDef

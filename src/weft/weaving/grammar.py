@@ -1,4 +1,5 @@
-"""Text to one parsed SQL expression, within limits: what comes out has one root and every function call as it was written."""
+"""Text to one parsed SQL expression, within limits: what comes out has one root and every
+function call as it was written."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ from weft.errors import WeftError
 MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
 MAX_TOKENS = 8_000
-# The parser needs about twenty stack frames a level, and Python has a thousand for the whole program.
+# The parser needs about twenty stack frames a level, and Python has a thousand for everything.
 MAX_DEPTH = 32
 
+_QUERIES = (exp.Query, exp.Exists, exp.Table, exp.From, exp.Values, exp.With)
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS, TokenType.ARROW}
@@ -31,21 +33,26 @@ class ExpressionError(WeftError):
 
 
 class Grammar(Spark):
-    """Spark's SQL with every call kept as name and arguments: sqlglot's own rewriting is switched off."""
+    """Spark's SQL with every call kept as name and arguments, and nothing rewritten."""
+
+    class Tokenizer(Spark.Tokenizer):
+        STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]
 
     class Parser(SparkParser):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
-        FUNCTION_PARSERS = {
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: parser
             for name, parser in SparkParser.FUNCTION_PARSERS.items()
             if name in ("CAST", "TRY_CAST", "EXTRACT")
         }
-        NO_PAREN_FUNCTIONS = {
+        NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {
             token: kind
             for token, kind in SparkParser.NO_PAREN_FUNCTIONS.items()
             if token in (TokenType.CURRENT_DATE, TokenType.CURRENT_TIMESTAMP)
         }
-        NO_PAREN_FUNCTION_PARSERS = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            "CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
+        }
 
 
 _GRAMMAR = Grammar()
@@ -104,6 +111,44 @@ def parse(text: str) -> exp.Expression:
     return root
 
 
+def only(node: exp.Expression, *names: str) -> None:
+    """Refuse a node that says more than these parts."""
+    if any(value for name, value in node.args.items() if name not in names):
+        raise unsupported(node)
+
+
+def unsupported(node: Any) -> ExpressionError:
+    """The error for something that an expression cannot hold."""
+    if isinstance(node, _QUERIES) or (isinstance(node, exp.In) and node.args.get("query")):
+        return ExpressionError(
+            "An expression cannot hold a query.",
+            code="expression.subquery",
+            hint="It sees one record only; join streams in a pipeline.",
+        )
+    if isinstance(node, exp.Window):
+        return ExpressionError(
+            "An expression cannot look at other records.",
+            code="expression.window",
+            hint="Aggregate in a pipeline with a `window`.",
+        )
+    if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
+        return ExpressionError(
+            "`*` cannot stand here.", code="expression.star", hint="Name the columns."
+        )
+    if isinstance(node, exp.Alias):
+        return ExpressionError(
+            f"The expression ends in a name, {node.alias!r}.",
+            code="expression.syntax",
+            hint="Write `set: {name: expression}` to name a result, and operators between values.",
+        )
+    word = type(node).__name__ if isinstance(node, exp.Expression) else repr(node)
+    return ExpressionError(
+        f"The expression holds something that is not taken ({word}).",
+        code="expression.unsupported",
+        hint="Use plain operators and functions, such as element_at(list, 1) or coalesce(a, b).",
+    )
+
+
 def _check_size(tokens: list[Token]) -> None:
     if len(tokens) > MAX_TOKENS:
         raise _too_large()
@@ -117,9 +162,7 @@ def _check_size(tokens: list[Token]) -> None:
 
 
 def _check_nodes(root: exp.Expression) -> None:
-    count = 0
-    for _ in root.walk(bfs=True):
-        count += 1
+    for count, _ in enumerate(root.walk(bfs=True), start=1):
         if count > MAX_NODES:
             raise _too_large()
 

@@ -1,4 +1,5 @@
-"""Calls with a lambda: `transform(items, x -> x * 2)` and its kin. Judged like other calls, with the variables' types known."""
+"""Calls with a lambda: `transform(items, x -> x * 2)` and its kin. Judged like other calls, with
+the variables' types known."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ def _result(name: str, given: list[Term], body: Term) -> Type:
 
 
 def _fold(inference: Inference, name: str, given: list[Term], lambdas: Sequence[Any]) -> Term:
-    """`aggregate(items, zero, (sum, x) -> sum + x)`: the accumulator's type must not change on the way."""
+    """`aggregate(items, zero, (sum, x) -> sum + x)`, whose accumulator must keep its type."""
     items, zero = given
     element = items.type.items[0] if items.type.items else UNKNOWN
     body, sql = _body(inference, name, lambdas[0], (2,), [zero.type, element])
@@ -126,7 +127,7 @@ def _body(
     finally:
         inference.scopes.pop()
     listed = ", ".join(quoted(one) for one in names)
-    return body, f"({listed}) -> {body.sql}"
+    return body, f"{listed if len(names) == 1 else f'({listed})'} -> {body.sql}"
 
 
 def _mentions(node: exp.Lambda) -> int:
@@ -143,13 +144,13 @@ def _is_small(kind: Type) -> bool:
     """Whether values of a type are all of about the same size."""
     if kind.fields:
         return all(_is_small(field.type) for field in kind.fields)
-    return kind.name in (*coercion.NUMERICS, *coercion.DATETIMES, "boolean", "interval")
+    return kind.name in (*coercion.NUMERICS, *coercion.DATETIMES, "boolean")
 
 
 def _wrong(name: str, reason: str) -> ExpressionError:
     return ExpressionError(
         f"{name}() cannot be called so: {reason}.",
         code="expression.arguments",
-        hint="Write it as transform(items, x -> x * 2) or aggregate(items, 0, (sum, x) -> sum + x).",
+        hint="Write it as transform(items, x -> x * 2) or aggregate(items, 0, (s, x) -> s + x).",
         function=name,
     )

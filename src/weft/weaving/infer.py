@@ -1,4 +1,5 @@
-"""Steps meet columns: every step checked against the columns that reach it, and the columns that leave it. Knows no Spark."""
+"""Steps meet columns: every step checked against the columns that reach it, and the columns that
+leave it. Knows no Spark."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 from weft.canonical import digest
 from weft.errors import WeftError
+from weft.weaving.coercion import is_interval
 from weft.weaving.expression import Checked, check
 from weft.weaving.function import FunctionVersion
 from weft.weaving.schema import RESERVED, Field, Schema, Type, unknown_column
@@ -36,11 +38,7 @@ class CompiledStep:
         if isinstance(self.step, Function):
             return self.input.names
         read = {name: None for checked in self.expressions.values() for name in checked.columns}
-        if (
-            isinstance(self.step, Drop)
-            or isinstance(self.step, Rename)
-            or isinstance(self.step, Select)
-        ):
+        if isinstance(self.step, Drop | Rename | Select):
             read |= dict.fromkeys(self.step.columns)
         return tuple(read)
 
@@ -141,9 +139,7 @@ def _set(step: Set, schema: Schema, functions: Any) -> CompiledStep:
             fields[fields.index(known)] = made
         else:
             fields.append(made)
-    spelled = Set(
-        {name: text for name, text in zip(expressions, step.columns.values(), strict=True)}
-    )
+    spelled = Set(dict(zip(expressions, step.columns.values(), strict=True)))
     return CompiledStep(spelled, schema, Schema(tuple(fields)), _version(step), expressions)
 
 
@@ -237,7 +233,7 @@ def _column(name: str, schema: Schema) -> str:
 
 
 def new_name(name: str) -> str:
-    """A column name that may be given; refuses the reserved ones and those that no table can hold."""
+    """A column name that may be given; refuses reserved ones and those that no table holds."""
     if name.lower().startswith(RESERVED):
         raise _reserved(name)
     if not name or len(name) > 255 or any(ord(sign) < 32 or sign in _UNFIT for sign in name):
@@ -251,13 +247,18 @@ def new_name(name: str) -> str:
 
 def storable(name: str, kind: Type) -> Type:
     """The type of a new column; refuses what a table cannot keep."""
-    if kind.name in ("null", "interval"):
+    if not _is_storable(kind):
         raise StepError(
             f"Column {name!r} would be of type {kind}, which a stream cannot keep.",
             code="step.type",
             hint="Cast it: cast(null as string), or take a number from an interval.",
         )
     return kind
+
+
+def _is_storable(kind: Type) -> bool:
+    inner = (*kind.items, *(one.type for one in kind.fields))
+    return kind.name != "null" and not is_interval(kind) and all(map(_is_storable, inner))
 
 
 def _reserved(name: str) -> StepError:

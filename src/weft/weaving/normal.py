@@ -1,4 +1,5 @@
-"""The normal form of Python source, in which comments, layout and docstrings leave no trace. Called to version functions."""
+"""The normal form of Python source, in which comments, layout and docstrings leave no trace.
+Called to version functions."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ast
 
 
 def normalised(tree: ast.Module, name: str | None = None) -> str:
-    """The code of a module, or of one of its definitions with everything of the module that it uses."""
+    """The code of a module, or of one of its definitions with all of the module that it uses."""
     body = tree.body if name is None else _reachable(tree, name)
     shown = []
     for statement in body:
@@ -38,7 +39,7 @@ def _is_text(statement: ast.stmt) -> bool:
 def _reachable(tree: ast.Module, name: str) -> list[ast.stmt]:
     """The statements of a module that a definition depends on, in their order.
 
-    A statement that binds no name (a call, a condition, a loop) may change anything, so it always counts.
+    A statement that binds no name (a call, a condition, a loop) may change anything, so it counts.
     """
     bindings = [(_bound(statement), statement) for statement in tree.body]
     wanted: set[str] = {name}

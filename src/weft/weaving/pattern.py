@@ -1,8 +1,10 @@
-"""Regular expressions that cannot explode: a pattern's parse in, a reason to refuse it out. Called by the expression checker.
+"""Regular expressions that cannot explode: a pattern's parse in, a reason to refuse it out.
+Called by the expression checker.
 
-A backtracking matcher takes exponential time when the same text can go round a loop of the pattern in two ways. That is decided
-here on the pattern's position automaton: its states are the places of characters, and a pattern explodes if two different paths
-lead from a place back to itself over the same text.
+A backtracking matcher takes exponential time when the same text can go round a loop of the
+pattern in two ways. That is decided here on the pattern's position automaton: its states are the
+places of characters, and a pattern explodes if two different paths lead from a place back to
+itself over the same text.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import re._constants as op  # type: ignore[import-not-found]
 import re._parser as sre  # type: ignore[import-not-found]
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
+
+from weft.weaving.component import components
 
 MAX_LENGTH = 1_000
 MAX_PLACES = 400
@@ -62,14 +65,14 @@ def refusal(pattern: str) -> str | None:
         return "it is nested too deep"
     try:
         return _Builder(fold=bool(tree.state.flags & re.IGNORECASE)).refusal(tree)
-    except _Refused as refused:
+    except _RefusedError as refused:
         return str(refused)
     except RecursionError:
         return "it is nested too deep"
 
 
 def _kept_apart(pattern: str) -> str:
-    """The pattern with its alternatives marked, because the parser would merge those that are alike."""
+    """The pattern with its alternatives marked; the parser would merge those that are alike."""
     marked = ""
     inside = escaped = False
     for character in pattern:
@@ -83,13 +86,13 @@ def _kept_apart(pattern: str) -> str:
     return marked
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A construct whose cost cannot be bounded."""
 
 
 @dataclass
 class _Part:
-    """A piece of the pattern: where it may begin and end, and in how many ways it matches nothing."""
+    """A piece of the pattern: where it begins and ends, in how many ways it matches nothing."""
 
     first: Counter[int] = field(default_factory=Counter)
     last: Counter[int] = field(default_factory=Counter)
@@ -97,7 +100,7 @@ class _Part:
 
 
 class _Builder:
-    """Builds the position automaton. Edges are counted: two ways from one place to the next are two edges."""
+    """Builds the position automaton. Edges are counted: two ways to the next place are two."""
 
     def __init__(self, *, fold: bool) -> None:
         self.fold = fold
@@ -142,11 +145,13 @@ class _Builder:
             return _Part()
         if code is op.AT:
             return _Part()
-        raise _Refused("it refers back to what it matched, which cannot be bounded")
+        raise _RefusedError("it refers back to what it matched, which cannot be bounded")
 
     def place(self, characters: int) -> _Part:
         if len(self.sets) >= MAX_PLACES:
-            raise _Refused(f"it has more than {MAX_PLACES} places when its counts are written out")
+            raise _RefusedError(
+                f"it has more than {MAX_PLACES} places when its counts are written out"
+            )
         self.sets.append(characters)
         self.follow.append(Counter())
         here = len(self.sets) - 1
@@ -177,13 +182,13 @@ class _Builder:
     def repeat(self, least: Any, most: Any, body: Any) -> _Part:
         endless = most is op.MAXREPEAT
         if int(least) > MAX_COUNT or (not endless and int(most) > MAX_COUNT):
-            raise _Refused(f"it repeats something more than {MAX_COUNT} times")
+            raise _RefusedError(f"it repeats something more than {MAX_COUNT} times")
         begin = len(self.sets)
         # A counted repetition of something that varies is a loop in all but name: (a|a){1,30}.
         if endless or (int(most) > WRITTEN_OUT and self.varies(body)):
             loop = self.part(body)
             if loop.empty and not endless:
-                raise _Refused("it repeats many times what may match nothing")
+                raise _RefusedError("it repeats many times what may match nothing")
             self.connect(loop.last, loop.first)
             self.loops.append(_union(self.sets[begin:]))
             return _Part(loop.first, loop.last, 1 if loop.empty or int(least) == 0 else 0)
@@ -229,14 +234,12 @@ class _Builder:
 
     def explodes(self) -> bool:
         """Whether some place leads back to itself by two different paths over the same text."""
-        looping = _component_of(
-            {source: set(targets) for source, targets in enumerate(self.follow)}
-        )
+        looping = components({source: set(targets) for source, targets in enumerate(self.follow)})
         for source, targets in enumerate(self.follow):
             for target, ways in targets.items():
                 if ways > 1 and source in looping and looping[source] == looping.get(target):
                     return True
-        component = _component_of(self.pairs(looping))
+        component = components(self.pairs(looping))
         twins = {number for (one, two), number in component.items() if one == two}
         return any(one != two and number in twins for (one, two), number in component.items())
 
@@ -249,7 +252,7 @@ class _Builder:
             if pair in edges:
                 continue
             if len(edges) > MAX_PLACES * 50:
-                raise _Refused("it is too complicated to be judged")
+                raise _RefusedError("it is too complicated to be judged")
             loop = looping[pair[0]]
             edges[pair] = {
                 (one, two)
@@ -275,54 +278,6 @@ def _times(counts: Counter[int], ways: int) -> Counter[int]:
         if ways
         else Counter()
     )
-
-
-N = TypeVar("N")
-
-
-def _component_of(edges: Mapping[N, Iterable[N]]) -> dict[N, int]:
-    """Every node that lies on a cycle, with the number of its strongly connected component (Tarjan's, without recursion)."""
-    index: dict[N, int] = {}
-    low: dict[N, int] = {}
-    stack: list[N] = []
-    waiting: set[N] = set()
-    found: dict[N, int] = {}
-    for root in edges:
-        if root in index:
-            continue
-        work: list[tuple[N, Iterator[N]]] = [(root, iter(edges[root]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        waiting.add(root)
-        while work:
-            node, rest = work[-1]
-            child = next(rest, None)
-            if child is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    _close(node, stack, waiting, found, edges)
-            elif child not in index:
-                index[child] = low[child] = len(index)
-                stack.append(child)
-                waiting.add(child)
-                work.append((child, iter(edges[child])))
-            elif child in waiting:
-                low[node] = min(low[node], index[child])
-    return found
-
-
-def _close(
-    node: N, stack: list[N], waiting: set[N], found: dict[N, int], edges: Mapping[N, Iterable[N]]
-) -> None:
-    members: list[N] = []
-    while not members or members[-1] != node:
-        members.append(stack.pop())
-    waiting.difference_update(members)
-    if len(members) > 1 or node in edges[node]:
-        number = len(found)
-        found.update(dict.fromkeys(members, number))
 
 
 def _bit(code: int) -> int:

@@ -1,4 +1,5 @@
-"""The steps of a pipeline or a rule, as frozen values: read from YAML or JSON, described for people, written back."""
+"""The steps of a pipeline or a rule, as frozen values: read from YAML or JSON, described for
+people, written back."""
 
 from __future__ import annotations
 
@@ -151,7 +152,7 @@ def steps_from(forms: Sequence[Any]) -> tuple[Step, ...]:
 
 
 def composed_version(steps: Sequence[Step], versions: Mapping[str, str]) -> str:
-    """The function version of a whole list of steps; `versions` are those of the functions it calls."""
+    """The function version of a list of steps; `versions` are those of the functions it calls."""
     forms = [to_dict(step) for step in steps]
     called = [versions[step.ref] for step in steps if isinstance(step, Function)]
     return digest({"steps": forms, "functions": called})
@@ -240,7 +241,7 @@ def _expressions(value: Any, kind: str) -> dict[str, str]:
 
 
 def _in_order(columns: Mapping[str, str]) -> Any:
-    """A mapping as it is, or as a list of mappings of one, because JSON's keys may be sorted on the way."""
+    """A mapping, or a list of mappings of one, because JSON's keys may be sorted on the way."""
     if len(columns) == 1:
         return dict(columns)
     return [{name: text} for name, text in columns.items()]

@@ -1,9 +1,9 @@
-"""One judged piece of an expression: its SQL, its type, and what is known of its value. Made and combined by the checker."""
+"""One judged piece of an expression: its SQL, its type, and what is known of its value. Made and
+combined by the checker."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,9 +19,9 @@ MAX_GROWTH = 1_000_000
 class Term:
     """A piece of an expression.
 
-    `total`: it can never raise. `value`: a literal's own value. `bound`: the highest value that a whole
-    number can have, where that is known. `growth`: how many times larger than the record it can be.
-    `group`: the operators that `sql` is an open chain of, which may go on without brackets.
+    `total`: it can never raise. `value`: a literal's own value. `bound`: the highest value that a
+    whole number can have, where that is known. `growth`: how many times larger than the record it
+    can be. `group`: the operators that `sql` is an open chain of, which may go on without brackets.
     """
 
     sql: str
@@ -32,7 +32,6 @@ class Term:
     bound: int | None = None
     growth: int = 1
     group: str = ""
-    fields: Mapping[str, Type] = field(default_factory=dict)
 
     @property
     def closed(self) -> str:
@@ -112,10 +111,17 @@ def unify(terms: list[Term], what: str) -> Type:
     return together
 
 
+def counted(term: Term, other: Term) -> Type:
+    """The type of an operand; a whole number beside a decimal has just the digits written."""
+    if term.literal and type(term.value) is int and other.type.name == "decimal":
+        return Type("decimal", precision=len(str(abs(term.value))))
+    return term.type
+
+
 def _advice(one: Type, two: Type) -> str:
     if "string" in (one.name, two.name):
         other = two if one.name == "string" else one
-        return f"Cast one of them, such as try_cast(x as {other}), or write the literal without quotes."
+        return f"Cast one, such as try_cast(x as {other}), or write the literal without quotes."
     return "Cast one of them to the type of the other."
 
 

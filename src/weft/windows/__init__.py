@@ -1,1 +1,3 @@
-"""Time: which window a record belongs to, how far time has come, what a pane holds, and the operator that keeps it."""
+"""Time: which window a record belongs to, how far time has come, what a pane holds, and the
+operator that keeps it.
+"""

@@ -1,4 +1,7 @@
-"""Aggregates as their author writes them, `sum(total)`, parsed and checked. Knows no Spark: the kernel runs them."""
+"""Aggregates as their author writes them, `sum(total)`, parsed and checked.
+
+Knows no Spark: the kernel runs them.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from typing import Any
 
 from sqlglot import parse_one
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from weft.errors import WeftError
 
-# Each function with the fewest and the most arguments it takes; other names for it lead to the same one.
+# Each function with the fewest and the most arguments it takes; other names for it lead to the
+# same one.
 ARGUMENTS: Mapping[str, tuple[int, int]] = {
     "count": (1, 1),
     "sum": (1, 1),
@@ -79,7 +83,9 @@ class Aggregate:
         }
 
     def result_type(self, types: Sequence[str]) -> str:
-        """The type of the column, given those of the arguments, both as Spark writes them in a schema."""
+        """The type of the column, given those of the arguments, both as Spark writes them in a
+        schema.
+        """
         kind = types[0].lower() if types else ""
         decimal = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", kind)
         is_number = bool(decimal) or kind in NUMBERS or kind in FRACTIONS
@@ -112,7 +118,9 @@ def parse_aggregates(written: Mapping[str, str]) -> tuple[Aggregate, ...]:
 
 
 def parse_aggregate(name: str, text: str) -> Aggregate:
-    """The aggregate that a text such as `sum(total * rate)` says, or the first thing wrong with it."""
+    """The aggregate that a text such as `sum(total * rate)` says, or the first thing wrong with
+    it.
+    """
     if name.lower() in RESERVED:
         raise AggregateError(
             f"An aggregate cannot be named {name!r}: every pane has a column of that name.",

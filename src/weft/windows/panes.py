@@ -1,4 +1,7 @@
-"""Attaches the kernel's window operator to a frame of a stream. The only module here that touches Spark."""
+"""Attaches the kernel's window operator to a frame of a stream.
+
+The only module here that touches Spark.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ class Watermarks:
         return self.value_ms
 
     def held_by(self) -> list[str]:
-        """The partitions that hold the minimum back: those without a record yet, else the lowest ones."""
+        """The partitions that hold the minimum back: those without a record yet, else the lowest
+        ones.
+        """
         if self.stated_ms is not None:
             return []
         waiting = [name for name, part in self.partitions.items() if part.state == "waiting"]
@@ -97,7 +99,9 @@ class Watermarks:
 
 
 def latest_ms(now: datetime, max_ahead: timedelta) -> int:
-    """The latest event time that counts; a record after it is from the future and moves no watermark."""
+    """The latest event time that counts; a record after it is from the future and moves no
+    watermark.
+    """
     return _ms(now) + max_ahead // MILLISECOND
 
 

@@ -1,13 +1,18 @@
-"""A window as its author writes it, checked: values in, values out. Read by the project loader and the operator."""
+"""A window as its author writes it, checked: values in, values out.
+
+Read by the project loader and the operator.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
-from weft.errors import WeftError
+from weft.windows.trigger import Trigger, parse_trigger, trigger_error
+from weft.windows.written import WindowError, flag, refuse_unknown, whole
+
+__all__ = ["Trigger", "WindowError", "WindowSpec"]
 
 Kind = Literal["tumbling", "sliding", "session", "global"]
 Timestamp = Literal["end", "earliest", "latest"]
@@ -33,59 +38,10 @@ KEYS = (
     "accumulate",
     "timestamp",
 )
-TRIGGER_KEYS = ("early", "late", "final", "count", "every_ms")
 
-# A window that a record falls into is written as one update of its slices: more would be a mistake of units.
-MOST_SLICES = 100_000
-
-
-class WindowError(WeftError):
-    """A window cannot be declared as written."""
-
-    code = "window.invalid"
-    domain = "user"
-
-
-@dataclass(frozen=True)
-class Pace:
-    """How often panes come: after a number of new records, or each time the watermark passes a multiple of a time."""
-
-    count: int | None = None
-    every_ms: int | None = None
-
-    def to_dict(self) -> dict[str, int]:
-        """This pace as its author writes it."""
-        pairs = (("count", self.count), ("every_ms", self.every_ms))
-        return {name: value for name, value in pairs if value is not None}
-
-
-@dataclass(frozen=True)
-class Trigger:
-    """When the panes of a window come.
-
-    Without anything said, a pane comes when the watermark reaches the window's end, and another with
-    each knot that brings records for it within the allowed lateness. `early` adds panes before the
-    end; `late` makes late panes wait for a number of records; `final` leaves one pane, once the
-    lateness has passed; `plain` replaces all of that by a pace alone.
-    """
-
-    early: Pace | None = None
-    late_count: int = 1
-    final: bool = False
-    plain: Pace | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """This trigger as its author writes it; what is not said is left out."""
-        if self.plain is not None:
-            return dict(self.plain.to_dict())
-        written: dict[str, Any] = {}
-        if self.early is not None:
-            written["early"] = self.early.to_dict()
-        if self.late_count != 1:
-            written["late"] = {"count": self.late_count}
-        if self.final:
-            written["final"] = True
-        return written
+# A window that a record falls into is written as one update of its slices: more would be a
+# mistake of units.
+MOST_WINDOWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +61,7 @@ class WindowSpec:
     @staticmethod
     def from_dict(written: Mapping[str, Any]) -> WindowSpec:
         """The window that a project file declares, or the first thing wrong with it."""
-        _refuse_unknown(written, KEYS, where="a window")
+        refuse_unknown(written, KEYS, where="a window")
         kind = written.get("type", "tumbling")
         if kind not in KINDS:
             raise WindowError(
@@ -115,17 +71,17 @@ class WindowSpec:
                 type=kind,
             )
         _check_lengths(written, kind)
-        size = _whole(written, "size_ms", least=1) if kind in ("tumbling", "sliding") else 0
-        slide = _whole(written, "slide_ms", least=1) if kind == "sliding" else size
+        size = whole(written, "size_ms", least=1) if kind in ("tumbling", "sliding") else 0
+        slide = whole(written, "slide_ms", least=1) if kind == "sliding" else size
         spec = WindowSpec(
             type=kind,
             size_ms=size,
             slide_ms=slide,
-            gap_ms=_whole(written, "gap_ms", least=1) if kind == "session" else 0,
-            offset_ms=_whole(written, "offset_ms", least=None, default=0),
-            allowed_lateness_ms=_whole(written, "allowed_lateness_ms", least=0, default=0),
-            trigger=_trigger(written.get("trigger")),
-            accumulate=_flag(written, "accumulate", default=True),
+            gap_ms=whole(written, "gap_ms", least=1) if kind == "session" else 0,
+            offset_ms=whole(written, "offset_ms", least=None, default=0),
+            allowed_lateness_ms=whole(written, "allowed_lateness_ms", least=0, default=0),
+            trigger=parse_trigger(written.get("trigger")),
+            accumulate=flag(written, "accumulate", default=True),
             timestamp=written.get("timestamp", "latest" if kind == "global" else "end"),
         )
         _check_together(spec, written)
@@ -162,58 +118,6 @@ class WindowSpec:
                 yield start, start + self.size_ms
 
 
-def _trigger(written: Any) -> Trigger:
-    if written is None:
-        return Trigger()
-    if not isinstance(written, Mapping):
-        raise _trigger_error(
-            "A trigger is written as a mapping.", hint="For example {early: {count: 10}}."
-        )
-    _refuse_unknown(written, TRIGGER_KEYS, where="a trigger")
-    plain = {name: written[name] for name in ("count", "every_ms") if name in written}
-    if plain:
-        if len(written) > len(plain):
-            raise _trigger_error(
-                "A trigger has either a plain count or time, or early, late and final.",
-                hint="Move the count or time into `early`, or leave the others out.",
-            )
-        return Trigger(plain=_pace(plain, where="a trigger"))
-    early = written.get("early")
-    late = written.get("late", {})
-    if not isinstance(late, Mapping):
-        raise _trigger_error(
-            "`late` is written as a mapping.", hint="For example late: {count: 3}."
-        )
-    _refuse_unknown(late, ("count",), where="`late`")
-    trigger = Trigger(
-        early=None if early is None else _pace(early, where="`early`"),
-        late_count=_whole(late, "count", least=1, default=1),
-        final=_flag(written, "final", default=False),
-    )
-    if trigger.final and (early is not None or "late" in written):
-        raise _trigger_error(
-            "`final` gives one pane once the lateness has passed, so it goes with neither early nor late panes.",
-            hint="Leave out `final`, or leave out `early` and `late`.",
-        )
-    return trigger
-
-
-def _pace(written: Any, *, where: str) -> Pace:
-    if not isinstance(written, Mapping) or len(written) != 1:
-        raise _trigger_error(
-            f"The pace of {where} is either a count or a time.",
-            hint="Write {count: 10} or {every_ms: 1000}.",
-        )
-    _refuse_unknown(written, ("count", "every_ms"), where=where)
-    if "count" in written:
-        return Pace(count=_whole(written, "count", least=1))
-    return Pace(every_ms=_whole(written, "every_ms", least=1))
-
-
-def _trigger_error(message: str, *, hint: str) -> WindowError:
-    return WindowError(message, code="window.trigger", hint=hint)
-
-
 def _check_lengths(written: Mapping[str, Any], kind: str) -> None:
     for name in ("size_ms", "slide_ms", "gap_ms"):
         if name in LENGTHS[kind] and name not in written:
@@ -242,14 +146,16 @@ def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
         )
     if spec.slide_ms > spec.size_ms:
         raise WindowError(
-            f"Windows of {spec.size_ms} ms that slide by {spec.slide_ms} ms leave gaps: some records would be in none.",
+            f"Windows of {spec.size_ms} ms that slide by {spec.slide_ms} ms leave gaps: "
+            "some records would be in none.",
             code="window.length",
             hint="Make slide_ms at most size_ms.",
             key="slide_ms",
         )
-    if spec.slide_ms and spec.size_ms // spec.slide_ms > MOST_SLICES:
+    overlap = spec.size_ms // max(1, spec.slide_ms)
+    if overlap > MOST_WINDOWS:
         raise WindowError(
-            f"Each record would be in {spec.size_ms // spec.slide_ms} windows; at most {MOST_SLICES} are kept.",
+            f"Each record would be in {overlap} windows; {MOST_WINDOWS} is the most.",
             code="window.length",
             hint="Make slide_ms longer or size_ms shorter; both are in milliseconds.",
             key="slide_ms",
@@ -270,7 +176,7 @@ def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
         )
     if spec.type == "global":
         if spec.trigger.plain is None:
-            raise _trigger_error(
+            raise trigger_error(
                 "A global window never ends, so its panes come only by count or time.",
                 hint="Add trigger: {count: 100} or trigger: {every_ms: 60000}.",
             )
@@ -288,46 +194,3 @@ def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
                 code="window.timestamp",
                 hint="Choose latest (the default) or earliest.",
             )
-
-
-def _refuse_unknown(written: Mapping[str, Any], known: tuple[str, ...], *, where: str) -> None:
-    for name in written:
-        if name not in known:
-            near = get_close_matches(str(name), known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(known)}."
-            raise WindowError(
-                f"There is no {name!r} in {where}.", code="window.key", hint=hint, key=name
-            )
-
-
-def _whole(
-    written: Mapping[str, Any], name: str, *, least: int | None, default: int | None = None
-) -> int:
-    value = written.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise WindowError(
-            f"`{name}` is {value!r}, not a whole number.",
-            code="window.number",
-            hint=f"Write {name} as a whole number{' of milliseconds' if name.endswith('_ms') else ''}.",
-            key=name,
-        )
-    if least is not None and value < least:
-        raise WindowError(
-            f"`{name}` is {value}, and must be at least {least}.",
-            code="window.number",
-            hint=f"Raise {name} to {least} or more.",
-            key=name,
-        )
-    return value
-
-
-def _flag(written: Mapping[str, Any], name: str, *, default: bool) -> bool:
-    value = written.get(name, default)
-    if not isinstance(value, bool):
-        raise WindowError(
-            f"`{name}` is {value!r}, not true or false.",
-            code="window.flag",
-            hint=f"Write {name}: true or {name}: false.",
-            key=name,
-        )
-    return value

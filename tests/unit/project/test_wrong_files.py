@@ -361,7 +361,7 @@ PIPELINES = [
         9,
     ),
     (
-        "a declared schema that is not so",
+        "a key after the pipelines",
         "p: {from: orders, to: x}\nstreamz: {}",
         "project.unknown-key",
         10,

@@ -16,7 +16,9 @@ NEVER = float("inf")
 
 
 class Row(NamedTuple):
-    """A record: its event time, its value, its key; its watermark stamp is the stream's before its knot."""
+    """A record: its event time, its value, its key; its watermark stamp is the stream's before its
+    knot.
+    """
 
     at: int
     value: Any = None
@@ -151,7 +153,8 @@ class Model:
             merged.values = [v for w in parts for v in w.values]
             merged.pending += sum(w.pending for w in others)
             merged.hold = self._pick([merged.hold, *(w.hold for w in others)])
-            # A session that grew past the watermark closes again when the watermark reaches its new end.
+            # A session that grew past the watermark closes again when the watermark reaches its
+            # new end.
             merged.closed = any(w.closed for w in parts) and self._passed(end)
             for row in new:
                 self._add(merged, row)
@@ -228,9 +231,13 @@ class Model:
             kind = "early"
         else:
             kind = "on_time" if by_watermark and window.settled == 0 else "late"
+        # A global window has no end: its panes without a time of their own are stamped with the
+        # watermark.
         timestamp: float = window.end - 1
         if self.spec.timestamp != "end" and window.hold is not None:
             timestamp = window.hold
+        elif self.spec.type == "global" and self.watermark is not None:
+            timestamp = self.watermark
         pane = Pane(
             key=key,
             start=window.start,

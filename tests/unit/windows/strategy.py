@@ -1,4 +1,6 @@
-"""Random windows and random streams for them, in sizes at which everything happens: ties, gaps, late bridges."""
+"""Random windows and random streams for them, in sizes at which everything happens: ties, gaps,
+late bridges.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def windows(draw: st.DrawFn) -> WindowSpec:
 
 @st.composite
 def streams(draw: st.DrawFn, most_knots: int = 10, most_rows: int = 12) -> list[Knot]:
-    """Knots whose event times wander ahead with disorder, and whose watermark follows now and then."""
+    """Knots whose event times wander ahead with disorder, and whose watermark follows now and
+    then.
+    """
     knots = []
     now = draw(st.integers(-100, 100))
     watermark: int | None = None

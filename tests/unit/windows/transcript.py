@@ -18,7 +18,7 @@ from weft.windows.window import WindowSpec
 STAMPS = {"OUTPUT_AT_EOW": "end", "OUTPUT_AT_EARLIEST": "earliest", "OUTPUT_AT_LATEST": "latest"}
 
 
-class Mismatch(AssertionError):
+class MismatchError(AssertionError):
     """What came is not what the transcript expects."""
 
 
@@ -28,7 +28,9 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def window_of(written: Mapping[str, Any]) -> WindowSpec:
-    """The window that a transcript declares: ours under `window`, or Beam's window and trigger functions."""
+    """The window that a transcript declares: ours under `window`, or Beam's window and trigger
+    functions.
+    """
     if "window" in written:
         return WindowSpec.from_dict(written["window"])
     function = written.get("window_fn", written.get("windowfn", "GlobalWindows()"))
@@ -99,15 +101,15 @@ def check(written: Mapping[str, Any], panes: list[list[dict[str, Any]]]) -> None
             for expected in step["expect"]:
                 found = [p for p in left if all(p[k] == v for k, v in expected.items() if k in p)]
                 if not found:
-                    raise Mismatch(f"Unmatched output: {expected} in {left}")
+                    raise MismatchError(f"Unmatched output: {expected} in {left}")
                 left.remove(found[0])
             continue
         if left:
-            raise Mismatch(f"Unexpected output: {left} before {step}")
+            raise MismatchError(f"Unexpected output: {left} before {step}")
         if "state" not in step:
             left = list(next(knots))
     if left:
-        raise Mismatch(f"Unexpected output: {left}")
+        raise MismatchError(f"Unexpected output: {left}")
 
 
 def run(written: Mapping[str, Any]) -> Model:

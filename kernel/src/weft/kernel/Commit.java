@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One version of a stream table's log: a knot, a cut, the table's creation, or what another tool wrote.
+ * One version of a stream table's log: a knot, a turn (a cut or what undoes one), the table's creation, or what another
+ * tool wrote.
  *
- * @param weft the knot or cut as its writer described it, or null
- * @param cutVersion newest version before this one that is a cut, -1 for none, null when another tool wrote it
+ * @param weft the knot or turn as its writer described it, or null
+ * @param cutVersion newest version before this one that is a turn, -1 for none, null when another tool wrote it
  * @param schemaVersion newest version up to this one that sets the schema, null when another tool wrote it
  * @param metaData Delta's description of the table that this version sets, or null
  */
@@ -61,16 +62,27 @@ record Commit(
     return weft != null && weft.has("cut");
   }
 
+  /** Whether it changes which knots are in the table: takes some out, or brings them back. */
+  boolean isTurn() {
+    return isCut() || (weft != null && weft.has("restore"));
+  }
+
   long knot() {
     return weft.get("knot").asLong();
   }
 
+  /** The knot after which a turn begins. */
   long keep() {
-    return weft.get("cut").get(0).asLong();
+    return turn().get(0).asLong();
   }
 
+  /** The last knot of a turn. */
   long head() {
-    return weft.get("cut").get(1).asLong();
+    return turn().get(1).asLong();
+  }
+
+  private JsonNode turn() {
+    return weft.get(isCut() ? "cut" : "restore");
   }
 
   long rows() {

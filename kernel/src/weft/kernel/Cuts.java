@@ -1,5 +1,6 @@
 package weft.kernel;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -21,6 +22,24 @@ final class Cuts {
     }
     inside.clear();
     headByKeep.put(low, high);
+  }
+
+  /** Knots in (keep, head] are no longer cut. */
+  void remove(long keep, long head) {
+    for (Map.Entry<Long, Long> range : List.copyOf(headByKeep.entrySet())) {
+      long low = range.getKey();
+      long high = range.getValue();
+      if (high <= keep || low >= head) {
+        continue;
+      }
+      headByKeep.remove(low);
+      if (low < keep) {
+        headByKeep.put(low, keep);
+      }
+      if (high > head) {
+        headByKeep.put(head, high);
+      }
+    }
   }
 
   boolean contains(long knot) {

@@ -1,9 +1,7 @@
 package weft.kernel;
 
 import java.io.Serializable;
-import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.SerializableConfiguration;
 
 /**
  * What a task needs to write one output of the spine.
@@ -11,12 +9,8 @@ import org.apache.spark.util.SerializableConfiguration;
  * @param column name and {@code ordinal} place of the struct column in the woven frame
  * @param folder the stream table's folder
  * @param schema the rows of the stream
+ * @param files how its files are written
  */
 record OutputSpec(
-    String column,
-    int ordinal,
-    String folder,
-    StructType schema,
-    OutputWriterFactory factory,
-    SerializableConfiguration conf)
+    String column, int ordinal, String folder, StructType schema, ParquetFiles files)
     implements Serializable {}

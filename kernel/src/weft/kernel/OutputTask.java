@@ -50,7 +50,7 @@ final class OutputTask {
     this.sourcePartition = ordinal(inner, "partition");
     this.eventTime = ordinal(inner, "event_time");
     this.systemRow = new UnsafeRow(inner.length());
-    this.stamp = stamp == null || system < 0 ? null : stamp.on(inner);
+    this.stamp = stamp == null || system < 0 ? null : stamp.on(inner, spec.column());
   }
 
   private static int ordinal(StructType schema, String name) {
@@ -103,14 +103,14 @@ final class OutputTask {
   private void open() {
     TaskID task = new TaskID(new JobID("weft", 0), TaskType.MAP, partition);
     TaskAttemptContext context =
-        new TaskAttemptContextImpl(spec.conf().value(), new TaskAttemptID(task, 0));
+        new TaskAttemptContextImpl(spec.files().conf(), new TaskAttemptID(task, 0));
     // The random part keeps attempts apart: what a failed one leaves is never named by a commit.
     String name =
         String.format(
             "%s-%05d-%s%s",
-            prefix, partition, UUID.randomUUID(), spec.factory().getFileExtension(context));
+            prefix, partition, UUID.randomUUID(), spec.files().factory().getFileExtension(context));
     writer =
-        spec.factory().newInstance(new Path(spec.folder(), name).toString(), spec.schema(), context);
+        spec.files().factory().newInstance(new Path(spec.folder(), name).toString(), spec.schema(), context);
   }
 
   /** Finishes the file: its bytes are on the disk and hashed when this returns. */
@@ -121,7 +121,7 @@ final class OutputTask {
     writer.close();
     Path path = new Path(writer.path());
     writer = null;
-    FileSystem files = path.getFileSystem(spec.conf().value());
+    FileSystem files = path.getFileSystem(spec.files().conf());
     if (LocalCheckpoints.isLocal(files)) {
       DurableFile.sync(LocalCheckpoints.local(path));
       DurableFile.syncFolder(LocalCheckpoints.local(path).getParent());

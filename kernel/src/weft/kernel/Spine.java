@@ -7,19 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
-import org.apache.hadoop.mapreduce.Job;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution$;
-import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
-import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.util.SerializableConfiguration;
 import scala.Option;
-import scala.collection.immutable.Map$;
 import scala.runtime.AbstractFunction0;
 
 /** Writes a woven batch to all its streams in one pass, hashing and counting on the way. Called by the batch's driver. */
@@ -85,18 +79,8 @@ public final class Spine {
     String column = output.required("column").asText();
     int ordinal = schema.fieldIndex(column);
     StructType rows = ((StructType) schema.fields()[ordinal].dataType()).asNullable();
-    Job job = Job.getInstance(spark.sessionState().newHadoopConf());
-    // Microseconds have statistics and are half as wide as Spark's default, which is for old readers.
-    job.getConfiguration().set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
-    OutputWriterFactory factory =
-        new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), rows);
     return new OutputSpec(
-        column,
-        ordinal,
-        output.required("path").asText(),
-        rows,
-        factory,
-        new SerializableConfiguration(job.getConfiguration()));
+        column, ordinal, output.required("path").asText(), rows, ParquetFiles.of(spark, rows));
   }
 
   private static int ordinal(StructType schema, String column) {

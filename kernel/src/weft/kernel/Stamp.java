@@ -13,6 +13,8 @@ import org.apache.spark.sql.types.StructType;
 final class Stamp implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final long MICROS = 1000L;
+  private static final String LATE = "late";
+  private static final int ABSENT = -1;
 
   private final long knot;
   private final long at;
@@ -39,10 +41,15 @@ final class Stamp implements Serializable {
         watermark.isNumber() ? watermark.asLong() * MICROS : null);
   }
 
-  /** The stamp of one output, by the places of the fields in its system column. */
-  Setter on(StructType system) {
+  /**
+   * The stamp of one output, by the places of the fields in its system column. Late rows keep the watermark that they were
+   * late for.
+   */
+  Setter on(StructType system, String column) {
     return new Setter(
-        system.fieldIndex("knot"), system.fieldIndex("at"), system.fieldIndex("watermark"));
+        system.fieldIndex("knot"),
+        system.fieldIndex("at"),
+        stampsWatermark && !column.equals(LATE) ? system.fieldIndex("watermark") : ABSENT);
   }
 
   /** Sets the stamp in rows of one layout. */
@@ -60,7 +67,7 @@ final class Stamp implements Serializable {
     void set(UnsafeRow system) {
       system.setLong(knotField, knot);
       system.setLong(atField, at);
-      if (stampsWatermark) {
+      if (watermarkField != ABSENT) {
         if (watermark == null) {
           system.setNullAt(watermarkField);
         } else {

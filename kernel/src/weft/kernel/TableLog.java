@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,13 +100,21 @@ public final class TableLog {
         schema = v;
       }
       if (commit.isOurs()) {
-        cut = commit.isCut() ? v : commit.cutVersion();
+        cut = commit.isTurn() ? v : commit.cutVersion();
         schema = schema == Commit.NONE ? commit.schemaVersion() : schema;
         break;
       }
     }
+    Deque<Commit> turns = new ArrayDeque<>();
     for (long v = cut; v != Commit.NONE && v > cutVersion; v = read(v).cutVersion()) {
-      cuts.add(read(v).keep(), read(v).head());
+      turns.push(read(v));
+    }
+    for (Commit turn : turns) {
+      if (turn.isCut()) {
+        cuts.add(turn.keep(), turn.head());
+      } else {
+        cuts.remove(turn.keep(), turn.head());
+      }
     }
     cutVersion = cut;
     schemaVersion = schema;
@@ -254,6 +264,9 @@ public final class TableLog {
       throw new CommitConflict(
           "Knot " + knot + " cannot follow knot " + read(last).knot() + " of the table at " + path + ".");
     }
+    if (cuts.contains(knot)) {
+      throw new CommitConflict("Knot " + knot + " of the table at " + path + " was rolled back.");
+    }
     long now = System.currentTimeMillis();
     List<ObjectNode> actions = new ArrayList<>();
     long schema = schemaVersion;
@@ -294,11 +307,39 @@ public final class TableLog {
     return append(text("DELETE", weft, cutVersion, schemaVersion, actions));
   }
 
-  /** The version of the newest cut if it is this one, else -1. */
+  /** The version of the newest turn if it is this cut, else -1. */
   private long findCut(long keepKnot, long headKnot) throws IOException {
-    long v = cutVersion;
-    boolean same = v != Commit.NONE && read(v).keep() == keepKnot && read(v).head() == headKnot;
-    return same ? v : Commit.NONE;
+    if (cutVersion == Commit.NONE) {
+      return Commit.NONE;
+    }
+    Commit turn = read(cutVersion);
+    boolean same = turn.isCut() && turn.keep() == keepKnot && turn.head() == headKnot;
+    return same ? cutVersion : Commit.NONE;
+  }
+
+  /**
+   * Brings the knots in (keepKnot, headKnot] that were cut back into the table and returns the version that did it. What is
+   * in the table already is not added again.
+   */
+  public synchronized long restore(long keepKnot, long headKnot, String weftJson) throws IOException {
+    requireTable();
+    version();
+    List<ObjectNode> actions = new ArrayList<>();
+    boolean cut = false;
+    long last = floor(headKnot, version);
+    for (long v = Math.max(floor(keepKnot, version) + 1, 0); v <= last; v++) {
+      Commit commit = read(v);
+      if (commit.isKnot() && cuts.contains(commit.knot())) {
+        cut = true;
+        commit.files().forEach(file -> actions.add(file.toAdd()));
+      }
+    }
+    if (!cut) {
+      return version;
+    }
+    ObjectNode weft = Json.parseObject(weftJson);
+    weft.putArray("restore").add(keepKnot).add(headKnot);
+    return append(text("RESTORE", weft, cutVersion, schemaVersion, actions));
   }
 
   /** The knots in (afterKnot, toKnot] that are not cut, with their files, oldest first, as a JSON array. */

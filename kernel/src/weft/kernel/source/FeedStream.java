@@ -37,8 +37,9 @@ final class FeedStream implements MicroBatchStream, SupportsAdmissionControl {
 
   @Override
   public Offset latestOffset(Offset start, ReadLimit limit) {
+    // Null says that there is nothing: a first offset of 0 would be a batch of its own.
     CountOffset next = ((CountOffset) start).plus(1);
-    return Files.exists(Segment.path(folder, next.count())) ? next : start;
+    return Files.exists(Segment.path(folder, next.count())) ? next : null;
   }
 
   @Override

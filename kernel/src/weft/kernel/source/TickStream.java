@@ -35,7 +35,8 @@ final class TickStream implements MicroBatchStream, SupportsAdmissionControl {
 
   @Override
   public Offset latestOffset(Offset start, ReadLimit limit) {
-    return asked.getAndSet(false) ? ((CountOffset) start).plus(1) : start;
+    // Null says that there is nothing: a first offset of 0 would be a batch of its own.
+    return asked.getAndSet(false) ? ((CountOffset) start).plus(1) : null;
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class Panes {
     inputs.add(functions.expr(WEFT + ".id"));
     Task task =
         new Task(
-            spec.path("pipeline").asText(),
+            specJson,
             shape,
             layout,
             spec.path("buckets").asInt(8),

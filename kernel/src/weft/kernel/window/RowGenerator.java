@@ -27,11 +27,14 @@ abstract class RowGenerator extends Expression implements Generator, CodegenFall
 
   private final List<Expression> children;
   private final StructType elementSchema;
+  private final String identity;
   private Seq<Enumeration.Value> nodePatterns;
 
-  RowGenerator(List<Expression> children, StructType elementSchema) {
+  /** Plans are compared by it: Spark reuses the shuffle of one generator for another that is equal. */
+  RowGenerator(List<Expression> children, StructType elementSchema, String identity) {
     this.children = List.copyOf(children);
     this.elementSchema = elementSchema;
+    this.identity = identity;
     Generator.$init$(this);
   }
 
@@ -113,7 +116,8 @@ abstract class RowGenerator extends Expression implements Generator, CodegenFall
   public boolean equals(Object other) {
     return canEqual(other)
         && ((RowGenerator) other).children.equals(children)
-        && ((RowGenerator) other).elementSchema.equals(elementSchema);
+        && ((RowGenerator) other).elementSchema.equals(elementSchema)
+        && ((RowGenerator) other).identity.equals(identity);
   }
 
   @Override

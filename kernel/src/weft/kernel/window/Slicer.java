@@ -53,7 +53,7 @@ final class Slicer extends RowGenerator {
   private transient Table lastTable;
 
   Slicer(List<Expression> inputs, Task task, int keys, int arguments) {
-    super(inputs, Message.IN);
+    super(inputs, Message.IN, task.identity());
     this.task = task;
     this.keys = keys;
     this.arguments = arguments;

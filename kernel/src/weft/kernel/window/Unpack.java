@@ -20,7 +20,7 @@ final class Unpack extends RowGenerator {
   private static final int CONTROL = 2;
 
   Unpack(List<Expression> inputs, StructType elementSchema) {
-    super(inputs, elementSchema);
+    super(inputs, elementSchema, "");
   }
 
   @Override

@@ -1,0 +1,137 @@
+"""The events of the windows bench: the same for every side, with the answer that all must give."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BATCHES = 20
+SPAN_MS = 290_000
+DISORDER_MS = 1_500
+DELAY_MS = 2_000
+START_MS = 1_700_000_000_000 // 60_000 * 60_000
+BUCKETS = 8
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Case:
+    """Events of some keys, in windows of some lengths."""
+
+    events: int
+    keys: int
+    size_ms: int
+    slide_ms: int
+
+    def to_dict(self) -> dict[str, int]:
+        """This case for a process that runs one side."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        shape = "tumbling" if self.size_ms == self.slide_ms else "sliding"
+        return f"{shape:9} {self.keys:>9,} keys"
+
+
+def events(case: Case) -> tuple[list[int], list[int], list[int]]:
+    """Key, value and event time of each event, in order of arrival."""
+    random = Random(SEED)
+    step = SPAN_MS / case.events
+    keys, values, at = [], [], []
+    for number in range(case.events):
+        keys.append(int(random.random() * case.keys))
+        values.append(int(random.random() * 1000))
+        at.append(START_MS + int(number * step) - int(random.random() * DISORDER_MS))
+    return keys, values, at
+
+
+def expected(case: Case) -> list[int]:
+    """Number of panes, and the sums over all panes of their counts and of their sums."""
+    keys, values, at = events(case)
+    overlap = case.size_ms // case.slide_ms
+    slices = {(time // case.slide_ms, key) for key, time in zip(keys, at, strict=True)}
+    panes = {(number - step, key) for number, key in slices for step in range(overlap)}
+    return [len(panes), overlap * len(keys), overlap * sum(values)]
+
+
+def write(case: Case, folder: Path) -> None:
+    """One Parquet file per batch in the form of a stream, control rows among them; kept if it is
+    there.
+    """
+    done = folder / "done.json"
+    if done.exists():
+        return
+    (folder / "in").mkdir(parents=True, exist_ok=True)
+    keys, values, at = events(case)
+    size = -(-case.events // BATCHES)
+    watermark: int | None = None
+    for batch in range(BATCHES):
+        part = slice(batch * size, (batch + 1) * size)
+        reached = max(max(at[part]), (watermark or 0) + DELAY_MS) - DELAY_MS
+        _write_file(
+            folder / "in" / f"{batch:03d}.parquet",
+            batch,
+            keys[part],
+            values[part],
+            at[part],
+            watermark,
+            reached,
+        )
+        watermark = reached
+    # One event far ahead, of a key of its own, closes every window on every side.
+    far = START_MS + 100 * SPAN_MS
+    _write_file(
+        folder / "in" / f"{BATCHES:03d}.parquet",
+        BATCHES,
+        [-1],
+        [0],
+        [far],
+        watermark,
+        far - DELAY_MS,
+    )
+    done.write_text(json.dumps(case.to_dict()))
+
+
+def _write_file(
+    path: Path,
+    knot: int,
+    keys: list[int],
+    values: list[int],
+    at: list[int],
+    watermark: int | None,
+    reached: int,
+) -> None:
+    rows = len(keys)
+    stamp = pa.timestamp("us", tz="UTC")
+    nothing = pa.nulls(BUCKETS)
+
+    def column(data: pa.Array) -> pa.Array:
+        return pa.concat_arrays([data, nothing.cast(data.type)])
+
+    moments = pa.array([time * 1000 for time in at], pa.int64()).cast(stamp)
+    mark = None if watermark is None else watermark * 1000
+    fields: dict[str, pa.Array] = {
+        "id": column(pa.array([f"e-0-{knot * 10_000_000 + n}" for n in range(rows)])),
+        "knot": column(pa.array([knot] * rows, pa.int64())),
+        "at": column(moments),
+        "source": column(pa.array(["bench"] * rows)),
+        "partition": column(pa.array([0] * rows, pa.int32())),
+        "event_time": column(moments),
+        "watermark": column(pa.array([mark] * rows, pa.int64()).cast(stamp)),
+    }
+    control: list[Any] = [None] * rows
+    control += [json.dumps({"bucket": b, "knots": [[knot, reached]]}) for b in range(BUCKETS)]
+    table = pa.table(
+        {
+            "key": column(pa.array(keys, pa.int64())),
+            "value": column(pa.array(values, pa.int64())),
+            "_weft": pa.StructArray.from_arrays(list(fields.values()), list(fields)),
+            "_control": pa.array(control, pa.string()),
+        }
+    )
+    pq.write_table(table, path)

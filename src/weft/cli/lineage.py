@@ -1,0 +1,75 @@
+"""`weft lineage`: which knots a knot came from, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Command, asks_weaver
+from weft.cli.stream import stream_name
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from weft.cli.output import Output
+
+
+@click.command(cls=Command)
+@stream_name
+@click.argument("number", metavar="[KNOT]", type=int, required=False)
+@click.option(
+    "--direction",
+    type=click.Choice(["up", "down", "both"]),
+    default="both",
+    show_default=True,
+    help="Where it came from, what came of it, or both.",
+)
+@click.option("--depth", default=10, show_default=True, help="How many streams to pass at most.")
+@asks_weaver
+def lineage(
+    terminal: Terminal, name: str, number: int | None, direction: str, depth: int
+) -> None:
+    """The graph around a knot of STREAM, the newest one unless KNOT is given."""
+    found = terminal.get("/lineage", stream=name, knot=number, direction=direction, depth=depth)
+    terminal.show(found, _render)
+
+
+def _render(output: Output, graph: Mapping[str, Any]) -> None:
+    from rich.tree import Tree
+
+    rules = {_name(node): node["rules"] for node in graph["nodes"]}
+    start = _name(graph["start"])
+    tree = Tree(_label(start, rules), guide_style="dim")
+    for title, edges in (
+        ("came from", [(_name(e["to"]), _name(e["from"])) for e in graph["edges"]]),
+        ("went into", [(_name(e["from"]), _name(e["to"])) for e in graph["edges"]]),
+    ):
+        if any(near == start for near, _ in edges):
+            _grow(tree.add(title, style="dim"), start, edges, rules, seen=frozenset({start}))
+    output.tree(tree)
+
+
+def _grow(
+    tree: Tree,
+    node: str,
+    edges: Sequence[tuple[str, str]],
+    rules: Mapping[str, Sequence[str]],
+    *,
+    seen: frozenset[str],
+) -> None:
+    for near, far in edges:
+        if near == node and far not in seen:
+            _grow(tree.add(_label(far, rules)), far, edges, rules, seen=seen | {far})
+
+
+def _label(node: str, rules: Mapping[str, Sequence[str]]) -> str:
+    names = ", ".join(rules.get(node, ()))
+    return f"{node}  (rules: {names})" if names else node
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    first, last = node["first"], node["last"]
+    return f"{node['stream']} {first}" + (f"–{last}" if last > first else "")

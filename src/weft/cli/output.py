@@ -1,0 +1,140 @@
+"""Text for eyes: tables, trees, fields and the small forms of times, hashes and counts. Nothing else prints."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+PATIENCE_S = 1.0
+PIPED_WIDTH = 400
+STYLES = {
+    "COMPLETE": "green",
+    "running": "green",
+    "connected": "green",
+    "active": "green",
+    "IN_PROGRESS": "yellow",
+    "starting": "yellow",
+    "waiting": "yellow",
+    "held": "yellow",
+    "stopping": "yellow",
+    "FAILED": "red",
+    "failed": "red",
+    "gone": "red",
+    "ROLLED_BACK": "dim",
+    "retired": "dim",
+    "stopped": "dim",
+}
+
+
+class Output:
+    """Prints to standard output; pipes get the same text, unwrapped and without colours."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(highlight=False)
+        if not self.console.is_terminal:
+            self.console.width = PIPED_WIDTH
+
+    def line(self, text: str = "", *, style: str | None = None) -> None:
+        """One line, as it is."""
+        self.console.print(Text(text), style=style, soft_wrap=True)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
+        """Rows under headings; columns that hold only numbers are aligned to the right."""
+        body = [list(row) for row in rows]
+        if not body:
+            self.line(empty, style="dim")
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for position, name in enumerate(columns):
+            numbers = all(isinstance(row[position], int | float | None) for row in body)
+            table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+        for row in body:
+            table.add_row(*(_cell(value) for value in row))
+        self._print(table)
+
+    def fields(self, pairs: Mapping[str, Any], *, indent: int = 0) -> None:
+        """Names and values, one a line; what is None is left out."""
+        shown = {name: value for name, value in pairs.items() if value is not None}
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(style="bold", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, value in shown.items():
+            grid.add_row(name, _cell(value))
+        if shown:
+            self._print(Padding(grid, (0, 0, 0, indent)))
+
+    def tree(self, root: Tree) -> None:
+        """A tree with its branches."""
+        self._print(root)
+
+    def _print(self, what: RenderableType) -> None:
+        # Tables are padded to their width; a reader of the text does not want the spaces.
+        with self.console.capture() as captured:
+            self.console.print(what)
+        for text in captured.get().rstrip("\n").split("\n"):
+            self.console.out(text.rstrip(), highlight=False)
+
+
+@contextmanager
+def waiting(doing: str) -> Iterator[None]:
+    """A spinner on standard error, from the moment that something has taken a while."""
+    console = Console(stderr=True)
+    status = console.status(f"{doing} …")
+    timer = threading.Timer(PATIENCE_S, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()
+
+
+def moment(text: str | None) -> str:
+    """A time as people read it, in UTC to the second."""
+    if not text:
+        return "-"
+    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def moment_ms(milliseconds: int | None) -> str:
+    """A time given in milliseconds since the epoch, in UTC to the millisecond."""
+    if milliseconds is None:
+        return "-"
+    then = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return then.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
+
+
+def short(digest: str | None) -> str:
+    """The first digits of a hash: enough for eyes."""
+    return digest[:10] if digest else "-"
+
+
+def counts(numbers: Mapping[str, int]) -> str:
+    """Names with their counts: `rule:big 3, step:1 2`."""
+    return ", ".join(f"{name} {number}" for name, number in numbers.items()) or "-"
+
+
+def plural(number: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _cell(value: Any) -> Text:
+    if value is None or value == "":
+        return Text("-", style="dim")
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return Text(text, style=STYLES.get(text, ""))

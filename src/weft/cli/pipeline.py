@@ -1,0 +1,124 @@
+"""`weft pipeline`: what runs, what should run, how it is doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Group, asks_weaver
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+
+pipeline_name = click.argument("name", metavar="PIPELINE")
+
+
+@click.group(cls=Group)
+def pipeline() -> None:
+    """Pipelines: what runs, what should run, how it is doing."""
+
+
+@pipeline.command("list")
+@asks_weaver
+def list_pipelines(terminal: Terminal) -> None:
+    """All pipelines with their state, their newest knot and how far they are behind."""
+    terminal.show(terminal.get("/pipelines"), render_pipelines)
+
+
+@pipeline.command()
+@pipeline_name
+@asks_weaver
+def show(terminal: Terminal, name: str) -> None:
+    """One pipeline."""
+    terminal.show(terminal.get(f"/pipelines/{name}"), _render_pipeline)
+
+
+@pipeline.command()
+@pipeline_name
+@asks_weaver
+def start(terminal: Terminal, name: str) -> None:
+    """Have a pipeline run; a worker takes it as soon as one is free."""
+    started = terminal.post(f"/pipelines/{name}/start", doing="Starting")
+    terminal.show(started, lambda output, found: render_pipelines(output, [found]))
+
+
+@pipeline.command()
+@pipeline_name
+@asks_weaver
+def stop(terminal: Terminal, name: str) -> None:
+    """Have a pipeline stop after the batch in hand."""
+    stopped = terminal.post(f"/pipelines/{name}/stop", doing="Stopping")
+    terminal.show(stopped, lambda output, found: render_pipelines(output, [found]))
+
+
+@pipeline.command()
+@pipeline_name
+@click.option("--knots", default=100, show_default=True, help="Over how many of its last knots.")
+@asks_weaver
+def stats(terminal: Terminal, name: str, knots: int) -> None:
+    """Counts, rates and batch times over the last knots of a pipeline."""
+    terminal.show(terminal.get(f"/pipelines/{name}/stats", knots=knots), _render_stats)
+
+
+def render_pipelines(output: Output, pipelines: list[dict[str, Any]]) -> None:
+    """Pipelines as a table, errors below it."""
+    output.table(
+        ["PIPELINE", "FROM", "TO", "STATE", "KNOT", "BEHIND", "WORKER"],
+        (
+            [
+                found["id"],
+                ", ".join(found["inputs"]) or "source",
+                found["stream"],
+                found["state"],
+                found["knot"],
+                sum(found["behind"].values()),
+                found["worker"],
+            ]
+            for found in pipelines
+        ),
+        empty="No pipeline is deployed. Deploy a project with `weft apply`.",
+    )
+    for found in pipelines:
+        if found["error"]:
+            output.line(f"\n{found['id']}: {found['error']['message']}", style="red")
+
+
+def _render_pipeline(output: Output, found: dict[str, Any]) -> None:
+    from weft.cli.output import counts, short
+
+    output.fields(
+        {
+            "pipeline": found["id"],
+            "from": ", ".join(found["inputs"]) or "its source",
+            "to": found["stream"],
+            "state": found["state"],
+            "wanted": found["desired"],
+            "worker": found["worker"],
+            "knot": found["knot"],
+            "behind": counts(found["behind"]) if found["behind"] else None,
+            "epoch": found["epoch"],
+            "version": short(found["version"]),
+            "error": found["error"] and found["error"]["message"],
+        }
+    )
+
+
+def _render_stats(output: Output, found: dict[str, Any]) -> None:
+    spread = found["batch_ms"]
+    output.fields(
+        {
+            "pipeline": found["id"],
+            "knots": found["knots"],
+            "in": found["rows_in"],
+            "out": found["rows_out"],
+            "filtered": found["filtered"],
+            "dead": found["dead"],
+            "late": found["late"],
+            "absorbed": found["absorbed"],
+            "rows a second": found["rows_per_second"],
+            "batch": f"{spread['p50']:g} ms p50, {spread['p95']:g} ms p95" if spread else None,
+            "behind": sum(found["behind"].values()),
+        }
+    )

@@ -1,0 +1,109 @@
+"""`weft init`, `weft check` and `weft apply`: from a project file to a deployed project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Command, asks_weaver, pass_terminal
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+    from weft.project.definition import Project
+
+project_file = click.argument("file", type=click.Path(path_type=Path), default=Path("weft.yaml"))
+
+
+@click.command(cls=Command)
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@pass_terminal
+def init(terminal: Terminal, folder: Path) -> None:
+    """Write a project that runs into FOLDER."""
+    from weft.project.init import write
+
+    written = [str(path) for path in write(folder)]
+
+    def render(output: Output, _: Any) -> None:
+        for path in written:
+            output.line(f"wrote {path}")
+        go = "" if folder == Path() else f"cd {folder} && "
+        output.line(f"\nNext: {go}weft up")
+
+    terminal.show({"written": written}, render)
+
+
+@click.command(cls=Command)
+@project_file
+@pass_terminal
+def check(terminal: Terminal, file: Path) -> None:
+    """Find everything that is wrong with the project in FILE, before it runs."""
+    from weft.project.problem import ProjectError
+
+    try:
+        project = read_project(file)
+    except ProjectError as error:
+        terminal.show({"problems": error.ids["problems"]}, lambda out, _: _problems(out, error))
+        click.get_current_context().exit(2)
+    found = {
+        "problems": [],
+        "project": project.name,
+        "streams": list(project.streams),
+        "pipelines": list(project.pipelines),
+    }
+    terminal.show(found, lambda output, _: output.line(_praise(file, project)))
+
+
+@click.command(cls=Command)
+@project_file
+@click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@asks_weaver
+def apply(terminal: Terminal, file: Path, dry_run: bool) -> None:
+    """Deploy the project in FILE: what it adds or changes is started, the rest is not touched."""
+    from weft.project.problem import ProjectError
+
+    try:
+        project = read_project(file)
+    except ProjectError as error:
+        terminal.show({"problems": error.ids["problems"]}, lambda out, _: _problems(out, error))
+        click.get_current_context().exit(2)
+    with terminal.wait("Deploying"):
+        changes = terminal.weaver.call(
+            "PUT", "/project", project.to_dict(), dry_run=str(dry_run).lower()
+        )
+    terminal.show(changes, lambda output, found: render_changes(output, found, dry_run=dry_run))
+
+
+def read_project(file: Path) -> Project:
+    """The checked project of a file."""
+    from weft.project.load import load
+
+    return load(file)
+
+
+def render_changes(output: Output, changes: dict[str, list[str]], *, dry_run: bool = False) -> None:
+    """What a deployment adds, changes and removes, one pipeline a line."""
+    signs = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
+    for kind, (sign, style) in signs.items():
+        for name in changes[kind]:
+            output.line(f"{sign} pipeline {name} {'would be ' if dry_run else ''}{kind}", style=style)
+    if not any(changes.values()):
+        output.line("Nothing changes: this project is deployed already.")
+
+
+def _problems(output: Output, error: Any) -> None:
+    from weft.project.render import render
+
+    output.line(render(error))
+
+
+def _praise(file: Path, project: Project) -> str:
+    from weft.cli.output import plural
+
+    sources = sum(stream.source is not None for stream in project.streams.values())
+    return (
+        f"{file} is right: project '{project.name}' with {plural(sources, 'source')}, "
+        f"{plural(len(project.pipelines), 'pipeline')} and {plural(len(project.streams), 'stream')}."
+    )

@@ -1,0 +1,49 @@
+"""The `weft` command: all nouns in the order that the API and the page have them."""
+
+from __future__ import annotations
+
+import click
+
+import weft
+from weft.cli.command import Group
+from weft.cli.knot import knot
+from weft.cli.lineage import lineage
+from weft.cli.pipeline import pipeline
+from weft.cli.project import apply, check, init
+from weft.cli.rule import rule
+from weft.cli.service import checkpoint, status, weaver
+from weft.cli.stream import stream
+from weft.cli.up import up
+from weft.cli.worker import worker
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(weft.__version__, prog_name="weft")
+def cli() -> None:
+    """Streaming pipelines on Spark whose every batch ties a knot.
+
+    Start with `weft init my-project`, `cd my-project`, `weft up`.
+    """
+
+
+for command in (
+    init,
+    check,
+    up,
+    weaver,
+    worker,
+    apply,
+    status,
+    checkpoint,
+    pipeline,
+    stream,
+    knot,
+    lineage,
+    rule,
+):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    cli(prog_name="weft")

@@ -1,0 +1,87 @@
+"""`weft weaver`, `weft status` and `weft checkpoint`: the service itself."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Command, asks_weaver, pass_terminal
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+
+DEFAULT_STORAGE = Path(".weft")
+WORKER_FIRST_S = 20.0
+
+storage_option = click.option(
+    "--storage",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_STORAGE,
+    show_default=True,
+    help="The folder with the streams, checkpoints and the weaver's store.",
+)
+supervised_option = click.option("--supervised", is_flag=True, hidden=True)
+debug_option = click.option("--debug", is_flag=True, help="Log more.")
+
+
+@click.command(cls=Command)
+@storage_option
+@click.option("--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one.")
+@debug_option
+@supervised_option
+@pass_terminal
+def weaver(terminal: Terminal, storage: Path, port: int, debug: bool, supervised: bool) -> None:
+    """Run a weaver: the service that keeps rules and knots and tells workers what to run."""
+    from weft.cli.supervisor import end_with_parent
+    from weft.logs import get_logger, set_up
+    from weft.runtime.storage import Storage
+    from weft.weaver.serve import make_server
+
+    set_up("weaver", debug=debug)
+    if supervised:
+        end_with_parent(after_s=WORKER_FIRST_S)
+    # The server hands a signal on when it has shut down; this way the store is closed too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    server = make_server(Path(Storage(str(storage.absolute())).store), port=port)
+    get_logger("weft.weaver").info("the weaver answers at %s", server.address)
+    server.run()
+
+
+@click.command(cls=Command)
+@asks_weaver
+def status(terminal: Terminal) -> None:
+    """The project, its pipelines and workers at a glance."""
+    terminal.show(terminal.get("/status"), _render_status)
+
+
+@click.command(cls=Command)
+@asks_weaver
+def checkpoint(terminal: Terminal) -> None:
+    """Have every running pipeline tie a knot now."""
+    tied = terminal.post("/checkpoint", doing="Waiting for every pipeline to tie a knot")
+    terminal.show(tied, _render_checkpoint)
+
+
+def _render_status(output: Output, status: dict[str, Any]) -> None:
+    from weft.cli.output import plural, short
+    from weft.cli.pipeline import render_pipelines
+
+    if status["project"] is None:
+        output.line("No project is deployed. Deploy one with `weft apply`.")
+        return
+    connected = sum(worker["connected"] for worker in status["workers"])
+    output.line(
+        f"project {status['project']} ({short(status['version'])}), "
+        f"{plural(status['streams'], 'stream')}, {plural(connected, 'worker')} connected"
+    )
+    output.line()
+    render_pipelines(output, status["pipelines"])
+
+
+def _render_checkpoint(output: Output, tied: dict[str, Any]) -> None:
+    output.table(["PIPELINE", "KNOT"], tied["knots"].items(), empty="No pipeline is running.")

@@ -1,0 +1,120 @@
+"""`weft stream`: what there is, with which columns, and its history like `git log`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Group, asks_weaver
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+
+MOST_KNOTS = 1000
+
+stream_name = click.argument("name", metavar="STREAM")
+
+
+@click.group(cls=Group)
+def stream() -> None:
+    """Streams: what there is, with which columns, and what happened to it."""
+
+
+@stream.command("list")
+@asks_weaver
+def list_streams(terminal: Terminal) -> None:
+    """All streams; side, late and dead-letter streams too."""
+    terminal.show(terminal.get("/streams"), _render_streams)
+
+
+@stream.command()
+@stream_name
+@asks_weaver
+def show(terminal: Terminal, name: str) -> None:
+    """One stream: its columns, where it stands, who writes and reads it."""
+    terminal.show(terminal.get(f"/streams/{name}"), _render_stream)
+
+
+@stream.command()
+@stream_name
+@click.option("-n", "--limit", default=20, show_default=True, help="How many knots.")
+@click.option("--before", type=int, metavar="KNOT", help="Only knots before this one.")
+@click.option("--graph", is_flag=True, help="Draw which knots follow which.")
+@asks_weaver
+def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bool) -> None:
+    """The knots of a stream, newest first."""
+    knots: list[dict[str, Any]] = []
+    while len(knots) < limit:
+        size = min(MOST_KNOTS, limit - len(knots))
+        page = terminal.get("/knots", stream=name, before=before, limit=size)
+        knots += page
+        if len(page) < size:
+            break
+        before = page[-1]["number"]
+
+    def render(output: Output, found: list[dict[str, Any]]) -> None:
+        from weft.cli.history import render_log
+
+        render_log(output, name, found, graph=graph)
+
+    terminal.show(knots, render)
+
+
+@stream.command()
+@stream_name
+@asks_weaver
+def watermarks(terminal: Terminal, name: str) -> None:
+    """How far event time has come in a stream: each partition, its lag, what holds the minimum back."""
+    terminal.show(terminal.get("/watermarks", stream=name), _render_watermarks)
+
+
+def _render_streams(output: Output, streams: list[dict[str, Any]]) -> None:
+    output.table(
+        ["STREAM", "KIND", "KNOT", "WRITTEN BY", "READ BY", "COLUMNS"],
+        (
+            [
+                found["name"],
+                found["kind"],
+                found["knot"],
+                found["pipeline"],
+                ", ".join(found["readers"]),
+                ", ".join(field["name"] for field in (found["columns"] or {}).get("fields", ())),
+            ]
+            for found in streams
+        ),
+        empty="There are no streams. Deploy a project with `weft apply`.",
+    )
+
+
+def _render_stream(output: Output, found: dict[str, Any]) -> None:
+    output.fields(
+        {
+            "stream": found["name"],
+            "kind": found["kind"],
+            "shares knots with": None if found["origin"] == found["name"] else found["origin"],
+            "written by": found["pipeline"],
+            "read by": ", ".join(found["readers"]) or None,
+            "knot": found["knot"],
+        }
+    )
+    if found["columns"]:
+        output.line()
+        output.table(
+            ["COLUMN", "TYPE"],
+            ([field["name"], _type(field["type"])] for field in found["columns"]["fields"]),
+            empty="It has no columns.",
+        )
+
+
+def _type(form: Any) -> str:
+    from weft.weaving.schema import Type
+
+    return str(Type.from_json(form))
+
+
+def _render_watermarks(output: Output, found: Any) -> None:
+    from weft.cli.watermark import render_watermarks
+
+    render_watermarks(output, found)

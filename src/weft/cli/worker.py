@@ -1,0 +1,152 @@
+"""`weft worker`: runs a worker; `weft worker list` says which there are."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Group, asks_weaver
+from weft.cli.service import debug_option, storage_option, supervised_option
+from weft.cli.terminal import Terminal
+from weft.errors import WeftError
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+
+DEFAULT_MASTER = "local[*]"
+
+master_option = click.option(
+    "--master", default=DEFAULT_MASTER, show_default=True, help="Spark's master."
+)
+metrics_option = click.option(
+    "--metrics-port",
+    default=9090,
+    show_default=True,
+    help="Port of the Prometheus metrics; 0 serves none.",
+)
+conf_option = click.option(
+    "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
+)
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@storage_option
+@master_option
+@metrics_option
+@conf_option
+@debug_option
+@supervised_option
+@asks_weaver
+@click.pass_context
+def worker(
+    ctx: click.Context,
+    terminal: Terminal,
+    storage: Path,
+    master: str,
+    metrics_port: int,
+    conf: tuple[str, ...],
+    debug: bool,
+    supervised: bool,
+) -> None:
+    """Run a worker: a Spark driver that runs pipelines and ties knots.
+
+    On SIGTERM it finishes the batches in hand, ties their knots and gives its pipelines back.
+    """
+    if ctx.invoked_subcommand is None:
+        settings = dict(_setting(text) for text in conf)
+        run_worker(
+            terminal.address,
+            storage,
+            master=master,
+            metrics_port=metrics_port,
+            conf=settings,
+            debug=debug,
+            supervised=supervised,
+        )
+
+
+@worker.command("list")
+@asks_weaver
+def list_workers(terminal: Terminal) -> None:
+    """The workers, whether they are connected, and the pipelines they hold."""
+    terminal.show(terminal.get("/workers"), _render_workers)
+
+
+def run_worker(
+    weaver: str,
+    storage: Path,
+    *,
+    master: str,
+    metrics_port: int,
+    conf: dict[str, str],
+    debug: bool,
+    supervised: bool,
+) -> None:
+    """Work for a weaver until a signal comes."""
+    from weft import logs
+    from weft.cli.supervisor import end_with_parent
+    from weft.runtime import jars, session
+    from weft.runtime.storage import Storage
+    from weft.runtime.worker import Worker
+
+    logs.set_up("worker", debug=debug)
+    if supervised:
+        end_with_parent()
+    _serve_metrics(metrics_port)
+    libraries = [*jars.find("core"), *jars.find("kafka")]
+    spark = session.create(master, app="weft", conf=conf, jars=libraries)
+    running = Worker(spark, weaver, Storage(str(storage.absolute())))
+    # After Spark's own handlers, which would tear down the session under a batch.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: running.stop())
+    try:
+        running.run()
+    finally:
+        session.stop(spark)
+
+
+def _serve_metrics(port: int) -> None:
+    if not port:
+        return
+    from prometheus_client import start_http_server
+
+    try:
+        start_http_server(port, addr="127.0.0.1")
+    except OSError as error:
+        raise WeftError(
+            f"The worker cannot serve its metrics on port {port}: {error.strerror}.",
+            code="worker.port-taken",
+            domain="user",
+            hint="Choose another with `--metrics-port`, or 0 for none.",
+        ) from error
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise click.BadParameter(f"'{text}' is not KEY=VALUE.", param_hint="--conf")
+    return name, value
+
+
+def _render_workers(output: Output, workers: list[dict[str, Any]]) -> None:
+    from weft.cli.output import moment
+
+    output.table(
+        ["WORKER", "STATE", "MASTER", "PID", "PIPELINES", "STARTED", "SEEN"],
+        (
+            [
+                worker["worker"],
+                "connected" if worker["connected"] else "gone",
+                worker["master"],
+                worker["pid"],
+                ", ".join(worker["leases"]),
+                moment(worker["started"]),
+                moment(worker["seen"]),
+            ]
+            for worker in workers
+        ),
+        empty="No worker was ever here. Start one with `weft worker`.",
+    )

@@ -1,0 +1,1 @@
+"""Again, or differently: taking back what was done, and (later) running recorded knots once more."""

@@ -1,0 +1,134 @@
+"""Checkpoint directories of Spark: cut back to a batch by copying what belongs to it and nothing later.
+
+The directory of an epoch is never changed once the pipeline has a new one, so that a rollback can be undone and
+a worker that should be dead writes where nobody looks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from weft.errors import WeftError
+
+_VERSIONED = re.compile(r"(\d+)(_[0-9a-zA-Z-]+)?\.(changelog|zip|delta|snapshot)")
+
+
+class StateGoneError(WeftError):
+    """The state of a batch is no longer kept."""
+
+    code = "checkpoint.state-gone"
+    domain = "user"
+
+
+def cut(source: Path, target: Path, *, batch: int | None, offsets: Mapping[str, Any] | None) -> None:
+    """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
+
+    What the pipeline's source remembers (its journal, the files it has admitted) is kept whole: offsets only
+    point into it. Safe to repeat: it is built beside and renamed.
+    """
+    if target.exists():
+        return
+    building = target.with_name(f".{target.name}.building")
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir(parents=True)
+    if source.exists():
+        for folder in ("source", "sources"):
+            if (source / folder).exists():
+                _link_tree(source / folder, building / folder)
+        if batch is not None:
+            _keep(source, building, batch, offsets)
+    _sync(building)
+    building.rename(target)
+    _sync(target.parent)
+
+
+def earliest_state(source: Path) -> int | None:
+    """The first batch whose state can still be had, or None when there is no state."""
+    stores = [path for path in (source / "state").glob("*/*") if path.is_dir() and path.name.isdigit()]
+    firsts = []
+    for store in stores:
+        snapshots = [version for version, kind in _versions(store) if kind in ("zip", "snapshot")]
+        changes = [version for version, kind in _versions(store) if kind in ("changelog", "delta")]
+        known = [*snapshots, *([1] if 1 in changes else [])]
+        if known:
+            firsts.append(min(known) - 1)
+    return max(firsts, default=None)
+
+
+def _keep(source: Path, building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
+    if (source / "metadata").exists():
+        _link(source / "metadata", building / "metadata")
+    for folder in ("offsets", "commits"):
+        (building / folder).mkdir()
+        for file in (source / folder).glob("*"):
+            if file.name.isdigit() and int(file.name) <= batch:
+                _link(file, building / folder / file.name)
+    if not (building / "offsets" / str(batch)).exists():
+        _rebuild(building, batch, offsets)
+    if (source / "state").exists():
+        first = earliest_state(source)
+        if first is not None and first > batch:
+            raise StateGoneError(
+                f"The state of batch {batch} is no longer kept; batch {first} is the first that is.",
+                hint="Go back to a later knot, or keep more with `processing.keyframes`.",
+                batch=batch,
+            )
+        # The state that batch n leaves behind has version n + 1.
+        _link_tree(source / "state", building / "state", newest=batch + 1)
+
+
+def _rebuild(building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
+    """Write the log entries of a batch that Spark has forgotten, from what its knot remembers."""
+    if offsets is None:
+        raise StateGoneError(
+            f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
+        )
+    lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
+    lines += ["-" if end is None else json.dumps(end) for end in offsets["to"]]
+    _write(building / "offsets" / str(batch), "\n".join(lines))
+    _write(building / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
+
+
+def _link_tree(source: Path, target: Path, *, newest: int | None = None) -> None:
+    for folder, _, files in os.walk(source):
+        place = target / Path(folder).relative_to(source)
+        place.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            found = _VERSIONED.fullmatch(name.removesuffix(".crc").removeprefix("."))
+            if newest is not None and found and int(found.group(1)) > newest:
+                continue
+            _link(Path(folder) / name, place / name)
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under another name: files of a checkpoint are never changed in place."""
+    if source.name.endswith(".jsonl"):  # but what a source appends to must not be shared
+        shutil.copy2(source, target)
+        return
+    os.link(source, target)
+
+
+def _versions(store: Path) -> list[tuple[int, str]]:
+    names = [_VERSIONED.fullmatch(file.name) for file in store.iterdir()]
+    return [(int(name.group(1)), name.group(3)) for name in names if name]
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

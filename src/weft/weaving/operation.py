@@ -1,0 +1,147 @@
+"""Operators between two values, and numbers as they are written: their SQL, type, and whether
+they can raise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from weft.weaving import coercion
+from weft.weaving.coercion import BIGINT, BOOLEAN, DOUBLE, INT
+from weft.weaving.conversion import concatenated
+from weft.weaving.grammar import ExpressionError
+from weft.weaving.schema import Type
+from weft.weaving.term import (
+    Term,
+    counted,
+    mismatch,
+    require_boolean,
+    require_comparable,
+    shorten,
+    unify,
+)
+
+# Operators of one group follow each other from the left without brackets.
+_ARITHMETIC: Mapping[type[exp.Expression], tuple[str, str]] = {
+    exp.Add: ("+", "sum"),
+    exp.Sub: ("-", "sum"),
+    exp.Mul: ("*", "product"),
+    exp.Div: ("/", "product"),
+    exp.Mod: ("%", "product"),
+    exp.IntDiv: ("div", "product"),
+}
+_COMPARISON: Mapping[type[exp.Expression], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.NullSafeEQ: "<=>",
+}
+_BITS: Mapping[type[exp.Expression], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+}
+_LOGIC: Mapping[type[exp.Expression], str] = {exp.And: "and", exp.Or: "or"}
+BINARY: tuple[type[exp.Expression], ...] = (
+    *_ARITHMETIC,
+    *_COMPARISON,
+    *_BITS,
+    *_LOGIC,
+    exp.NullSafeNEQ,
+    exp.DPipe,
+)
+
+
+def combined(node: exp.Expression, left: Term, right: Term) -> Term:
+    """Two judged values with the operator between them."""
+    kind = type(node)
+    total = left.total and right.total
+    if kind in _ARITHMETIC:
+        sign, group = _ARITHMETIC[kind]
+        result, raises = _arithmetic(sign, left, right)
+        return _joined(left, sign, right, result, total and not raises, group)
+    if kind in _LOGIC:
+        word = _LOGIC[kind]
+        for side in (left, right):
+            require_boolean(side, f"`{word}`")
+        return _joined(left, word, right, BOOLEAN, total, word)
+    if kind is exp.DPipe:
+        joined = _joined(left, "||", right, concatenated([left, right]), total, "||")
+        return joined.grown(left.growth + right.growth)
+    if kind in _BITS:
+        return _bits(node, left, right, total)
+    require_comparable(left, right)
+    if kind is exp.NullSafeNEQ:
+        return Term(f"not ({left.closed} <=> {right.closed})", BOOLEAN, total, group="not")
+    sql = f"{left.closed} {_COMPARISON[kind]} {right.closed}"
+    return Term(sql, BOOLEAN, total, group="compare")
+
+
+def _bits(node: exp.Expression, left: Term, right: Term, total: bool) -> Term:
+    sign = _BITS[type(node)]
+    if not (is_whole(left) and is_whole(right)):
+        raise mismatch(f"`{sign}` needs whole numbers.", "Cast both sides to long or int.")
+    # Spark binds these in an order of their own, which few know.
+    if any(
+        type(side) in _BITS and type(side) is not type(node)
+        for side in (node.this, node.expression)
+    ):
+        raise ExpressionError(
+            f"`{sign}` beside another of &, ^ and | can be read in two ways.",
+            code="expression.syntax",
+            hint="Put brackets around what belongs together.",
+        )
+    return _joined(left, sign, right, unify([left, right], "Combining"), total, sign)
+
+
+def _joined(left: Term, sign: str, right: Term, kind: Type, total: bool, group: str) -> Term:
+    first = left.sql if left.group == group else left.closed
+    growth = max(left.growth, right.growth)
+    return Term(f"{first} {sign} {right.closed}", kind, total, growth=growth, group=group)
+
+
+def _arithmetic(sign: str, left: Term, right: Term) -> tuple[Type, bool]:
+    found = coercion.arithmetic(sign, counted(left, right), counted(right, left))
+    if found is None:
+        raise mismatch(
+            f"{shorten(left.sql)} ({left.type}) {sign} {shorten(right.sql)} ({right.type}) is not "
+            f"possible.",
+            "Join texts with ||, or cast to a number with try_cast(x as double).",
+        )
+    kind, raises = found
+    if sign == "/" and kind.name == "double" and right.literal and right.value:
+        raises = False
+    return kind, raises
+
+
+def is_whole(term: Term) -> bool:
+    """Whether a value is a whole number, or may be one."""
+    return term.type.name in coercion.INTEGRALS or coercion.is_open(term.type)
+
+
+def number(text: str) -> Term:
+    """A number as written: whole, decimal or (with an exponent) double, as Spark reads it."""
+    digits = text.lstrip("-")
+    if "e" in digits.lower():
+        if not math.isfinite(float(text)):
+            raise mismatch(f"{text} is more than a double can hold.", "Write a smaller number.")
+        return Term(text, DOUBLE, literal=True, value=float(text))
+    whole, point, fraction = digits.partition(".")
+    size = len((whole + fraction).lstrip("0")) or 1
+    if size > 38 or len(fraction) > 38:
+        raise mismatch(f"{shorten(text)} has more than 38 digits.", "Write a smaller number.")
+    if point:
+        precision = max(len(whole.lstrip("0")) + len(fraction), 1)
+        kind = Type("decimal", precision=precision, scale=len(fraction))
+        return Term(text, kind, literal=True, value=float(text))
+    value = int(text)
+    if -(2**31) <= value < 2**31:
+        return Term(text, INT, literal=True, value=value, bound=value)
+    if -(2**63) <= value < 2**63:
+        return Term(text, BIGINT, literal=True, value=value, bound=value)
+    return Term(text, Type("decimal", precision=size), literal=True, value=value)

@@ -1,0 +1,92 @@
+"""The one pass that writes a batch: each struct to its stream, hashed and counted on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.spark.streams import Stream
+from weft.runtime import kernel
+
+
+def woven(stream: Stream, values: list[int], partitions: int = 2) -> DataFrame:
+    """Numbers of which every third is dead and every fifth is filtered."""
+    n, row = F.col("n"), F.struct("n", "_weft")
+    dead, filtered = n % 3 == 0, n % 5 == 0
+    return (
+        stream.rows(values, 1)
+        .repartition(partitions)
+        .select(
+            F.when(~dead & ~filtered, row).alias("out"),
+            F.when(dead, F.struct(n.cast("string").alias("raw"))).alias("dead"),
+            F.when(dead, 2).when(filtered, 1).when(n != 7, 0).alias("verdict"),
+        )
+    )
+
+
+def test_every_struct_goes_to_its_own_stream(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path / "out")
+    folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
+    result = kernel.write(woven(stream, list(range(1, 31))), prefix="k1", outputs=folders)
+    out, dead = result["outputs"]["out"], result["outputs"]["dead"]
+    assert result["verdicts"] == {"0": 15, "1": 4, "2": 10, "null": 1}
+    assert (out["rows"], dead["rows"]) == (16, 10)
+    assert out["bytes"] == sum(file["bytes"] for file in out["files"])
+    for folder, output in ((folders["out"], out), (folders["dead"], dead)):
+        for file in output["files"]:
+            data = (Path(folder) / file["path"]).read_bytes()
+            assert file["bytes"] == len(data)
+            assert file["sha256"] == hashlib.sha256(data).hexdigest()
+            assert spark.read.parquet(f"{folder}/{file['path']}").count() == file["rows"]
+    stream.table.commit(0, {"knot": 1}, out["files"])
+    assert stream.read() == [n for n in range(1, 31) if n % 3 and n % 5]
+    assert spark.read.parquet(folders["dead"]).count() == 10
+
+
+def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    result = kernel.write(
+        woven(stream, [1, 2, 4, 8, 11]), prefix="k", outputs={"out": stream.path}
+    )
+    assert result["outputs"]["out"]["partitions"] == {
+        "0": {"rows": 3, "min_event_time_us": 2_000_000, "max_event_time_us": 8_000_000},
+        "1": {"rows": 2, "min_event_time_us": 1_000_000, "max_event_time_us": 11_000_000},
+    }
+
+
+def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path / "out")
+    folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
+    none = kernel.write(woven(stream, [1]).filter("false"), prefix="k", outputs=folders)
+    assert none["verdicts"] == {}
+    assert none["outputs"]["out"]["hash"] == "0" * 64
+    alive = kernel.write(woven(stream, [1, 2]), prefix="k", outputs=folders)
+    assert alive["outputs"]["dead"]["files"] == []
+    assert not (tmp_path / "dead").exists()
+
+
+def test_control_values_come_back(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    frame = woven(stream, [1, 2]).withColumn("control", F.when(F.col("verdict") == 0, "watermark ü"))
+    result = kernel.write(frame, prefix="k", outputs={"out": stream.path}, control="control")
+    assert result["control"] == ["watermark ü", "watermark ü"]
+
+
+def test_a_failing_batch_leaves_the_table_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.tie(1, [1])
+    broken = woven(stream, [1, 2]).withColumn("verdict", F.expr("1 / (out.n - 2)").cast("int"))
+    with pytest.raises(PySparkException):
+        kernel.write(broken, prefix="k2", outputs={"out": stream.path})
+    assert stream.read() == [1]
+
+
+def test_a_prefix_that_a_path_cannot_hold_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    with pytest.raises(PySparkException):
+        kernel.write(woven(stream, [1]), prefix="../k", outputs={"out": stream.path})

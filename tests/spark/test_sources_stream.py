@@ -1,0 +1,263 @@
+"""Sources as Spark runs them: what only shows in a streaming query."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from tests.reading import Reading, read
+from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.sources import open_stream, parsing_of, shop, tick, with_tick
+from weft.sources.feed import Feed
+from weft.sources.options import SourceError
+from weft.sources.parse import parse
+from weft.weaving.schema import Schema
+
+SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
+
+
+def make_stream(kind: str, schema: Schema = SCHEMA, **options: Any) -> StreamSpec:
+    return StreamSpec("orders", schema, SourceSpec(kind, options), event_time="at")
+
+
+def open_parsed(
+    spark: SparkSession, stream: StreamSpec, folder: Path, *, queue: int = 1000
+) -> DataFrame:
+    processing = Processing(queue_size=queue)
+    raw = open_stream(spark, stream, checkpoint=folder, processing=processing)
+    return parse(raw, parsing_of(stream), source=stream.name)
+
+
+def make_lines(*ids: int) -> str:
+    return "".join(json.dumps({"id": n, "at": n}) + "\n" for n in ids)
+
+
+def all_rows(batches: dict[int, list[Row]]) -> list[Row]:
+    return sorted((row for batch in batches.values() for row in batch), key=lambda r: r["_id"])
+
+
+def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    feed = Feed(tmp_path / "feed")
+    feed.append([{"id": 1}, "raw\ntext", b"\xff"], partition=2)
+    feed.append(watermark=5)
+    feed.append([{"id": 2}])
+    raw = open_stream(
+        spark,
+        make_stream("feed"),
+        checkpoint=tmp_path / "c",
+        processing=Processing(queue_size=1),
+        feed_dir=tmp_path / "feed",
+    )
+    batches = read(raw, tmp_path / "c", rows=4)
+    found = [[(row["partition"], row["position"]) for row in batches[n]] for n in range(3)]
+    assert found == [[(2, "1:0"), (2, "1:1"), (2, "1:2")], [], [(0, "3:0")]]
+    assert [bytes(row["value"]) for row in batches[0]] == [b'{"id":1}', b"raw\ntext", b"\xff"]
+    offsets = (tmp_path / "c" / "offsets" / "2").read_text().splitlines()
+    assert json.loads(offsets[-1]) == {"segment": 3}
+
+
+def test_a_tick_runs_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
+    feed = Feed(tmp_path / "feed")
+    raw = open_stream(
+        spark,
+        make_stream("feed"),
+        checkpoint=tmp_path / "c",
+        processing=Processing(),
+        feed_dir=tmp_path / "feed",
+    )
+    reading = Reading(with_tick(raw, "ticked"), tmp_path / "c")
+    feed.append([{"id": 1}])
+    reading.wait(batches=1)
+    tick(spark, "another")
+    tick(spark, "ticked")
+    reading.wait(batches=2)
+    reading.stop()
+    tick(spark, "ticked")
+    again = Reading(with_tick(raw, "ticked"), tmp_path / "c")
+    again.wait(batches=1)
+    again.stop()
+    found = {**reading.batches, **again.batches}
+    assert {number: len(rows) for number, rows in found.items()} == {0: 1, 1: 0, 2: 0}
+    offsets = (tmp_path / "c" / "offsets" / "2").read_text().splitlines()
+    assert [json.loads(line) for line in offsets[2:]] == [{"segment": 1}, {"tick": 2}]
+
+
+def test_two_runs_of_a_mock_source_are_equal_however_they_are_cut(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = make_stream(
+        "mock", shop.SCHEMA, rate="max", events=300, bad_share=0.1, disorder_ms=50, seed=7
+    )
+    runs = [
+        all_rows(read(open_parsed(spark, stream, path, queue=queue), path, rows=300))
+        for path, queue in ((tmp_path / "a", 40), (tmp_path / "b", 1000))
+    ]
+    assert runs[0] == runs[1]
+    assert {row["_partition"] for row in runs[0]} == {0, 1}
+    assert 10 < sum(row["_bad"] is not None for row in runs[0]) < 60
+
+
+def test_a_mock_source_that_starts_now_keeps_its_start(spark: SparkSession, tmp_path: Path) -> None:
+    stream = make_stream("mock", shop.SCHEMA, rate="max", events=3, start="now")
+    first = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=3))
+    kept = tmp_path / "c" / "source" / "start"
+    before = kept.read_text()
+    again = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "d", rows=3))
+    assert kept.read_text() == before
+    assert first == again
+
+
+def test_new_files_are_read_and_unfinished_ones_are_not(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.json").write_text(make_lines(1))
+    (folder / "b.json.tmp").write_text(make_lines(2))
+    stream = make_stream("files", path=str(folder), settle_ms=10)
+    reading = Reading(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c")
+    reading.wait(rows=1)
+    (folder / "c.json.gz").write_bytes(gzip.compress(make_lines(3).encode()))
+    reading.wait(rows=2)
+    (folder / "b.json.tmp").rename(folder / "b.json")
+    reading.wait(rows=3)
+    reading.stop()
+    assert [(row["id"], row["_id"]) for row in reading.rows] == [
+        (1, "orders/0/a.json#1"),
+        (3, "orders/0/c.json.gz#1"),
+        (2, "orders/0/b.json#1"),
+    ]
+
+
+def test_a_file_that_changes_after_it_was_admitted_stops_the_query_with_its_name(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "in" / "a.json"
+    file.parent.mkdir()
+    file.write_text(make_lines(1, 2, 3))
+    stream = make_stream("files", path=str(file.parent), settle_ms=0)
+    batches = read(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c", rows=3)
+    file.write_text(make_lines(1, 2, 3, 4))
+    (tmp_path / "c" / "commits" / str(max(batches))).unlink()
+    again = Reading(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c")
+    again.wait(batches=1)
+    with pytest.raises(StreamingQueryException) as caught:
+        again.query.awaitTermination(10)
+    assert f"File {file} has changed" in str(caught.value)
+
+
+def test_what_a_file_cannot_give_is_a_bad_record(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.json").write_text(make_lines(1) + "\r\n\nnot json\r\n" + make_lines(2).strip())
+    (folder / "b.json.gz").write_bytes(gzip.compress(make_lines(3).encode())[:-4])
+    stream = make_stream("files", path=str(folder), settle_ms=0)
+    rows = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=5))
+    found = {row["_position"]: row["id"] or row["_bad"][:13] for row in rows}
+    expected = {
+        "a.json#1": 1,
+        "a.json#4": "not JSON: Unr",
+        "a.json#5": 2,
+        "b.json.gz#1": 3,
+        "b.json.gz#2": "the file cann",
+    }
+    assert found == expected
+
+
+def test_parquet_that_does_not_fit_is_bad_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = [{"id": "1", "at": "2026-01-01"}, {"id": "x", "at": None}]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "a.parquet")
+    pq.write_table(pa.table({"id": pa.array([7], pa.int32())}), folder / "b.parquet")
+    (folder / "c.parquet").write_text("not Parquet at all")
+    stream = make_stream("files", path=str(folder), format="parquet", settle_ms=0)
+    found = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=4))
+    reasons = {row["_position"]: row["_bad"] for row in found}
+    assert reasons["a.parquet#1"] == "column 'id': expected bigint, found \"1\""
+    assert reasons["a.parquet#2"] == "column 'id': expected bigint, found \"x\""
+    assert reasons["b.parquet#1"] == "column 'at': it is missing, and it is the event time"
+    assert reasons["c.parquet#1"].startswith("the file is not Parquet")
+    assert json.loads(found[2]["_raw"]) == {"id": 7}
+
+
+def test_a_column_of_a_native_source_that_does_not_fit_is_a_bad_record(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = Schema.of({"id": "tinyint", "at": "timestamp", "name": "int"})
+    options = {"class": "tests.contracts.event_sources:Numbers", "to": 3}
+    stream = make_stream("python", schema, **options)
+    rows = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=3))
+    assert rows[0]["_bad"] == "column 'name': expected int, found \"name-0\""
+    assert rows[0]["_id"] == "orders/0/0"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("tests.contracts.event_sources:Missing", "source.no-class"),
+        ("no.such.module:Class", "source.no-class"),
+        ("tests.contracts.event_sources:Nothing", "source.no-class"),
+        ("", "source.options"),
+    ],
+)
+def test_a_class_that_is_no_source_is_refused(
+    spark: SparkSession, tmp_path: Path, name: str, code: str
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_parsed(spark, make_stream("python", **{"class": name}), tmp_path)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "code"),
+    [
+        ("mok", {}, "source.unknown-kind"),
+        ("files", {}, "source.options"),
+        ("files", {"path": "/x", "format": "xml"}, "source.options"),
+        ("files", {"path": "/x", "separator": ";;"}, "source.options"),
+        ("files", {"path": "/x", "header": "no"}, "source.options"),
+        ("kafka", {"topic": "a"}, "source.options"),
+        ("kafka", {"servers": "a:1", "topic": "a", "start": "middle"}, "source.options"),
+        ("kafka", {"servers": "a:1", "topic": "a", "group": "b"}, "source.options"),
+    ],
+)
+def test_a_source_that_is_declared_wrongly_is_refused(
+    spark: SparkSession, tmp_path: Path, kind: str, options: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(SourceError) as caught:
+        open_parsed(spark, make_stream(kind, **options), tmp_path)
+    assert caught.value.code == code
+    assert caught.value.hint
+
+
+def test_a_feed_takes_hundreds_of_batches_in_seconds(spark: SparkSession, tmp_path: Path) -> None:
+    feed = Feed(tmp_path / "feed")
+    raw = open_stream(
+        spark,
+        make_stream("feed"),
+        checkpoint=tmp_path / "c",
+        processing=Processing(),
+        feed_dir=tmp_path / "feed",
+    )
+    reading = Reading(with_tick(raw, "fast"), tmp_path / "c")
+    waits = []
+    for number in range(100):
+        began = time.monotonic()
+        feed.append([{"id": number}])
+        reading.wait(batches=number + 1)
+        waits.append(time.monotonic() - began)
+    reading.stop()
+    assert len(reading.rows) == 100
+    assert sorted(waits)[50] < 0.5  # 20 to 30 ms on an idle machine

@@ -1,0 +1,76 @@
+"""The Kafka source against a real broker: every record once, with its place, through a restart."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.reading import Reading, read
+from tests.stack.servers import Kafka
+from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.sources import open_stream, parsing_of, with_tick
+from weft.sources.parse import parse
+from weft.weaving.schema import Schema
+
+SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
+
+
+@pytest.fixture
+def topic(kafka: Kafka) -> str:
+    """A topic of two partitions."""
+    return kafka.create_topic(f"orders-{uuid.uuid4()}", partitions=2)
+
+
+def open_topic(
+    spark: SparkSession, kafka: Kafka, topic: str, *, event_time: str | None = "at"
+) -> DataFrame:
+    source = SourceSpec("kafka", {"servers": kafka.servers, "topic": topic})
+    stream = StreamSpec("orders", SCHEMA, source, event_time=event_time)
+    raw = open_stream(
+        spark, stream, checkpoint=Path("unused"), processing=Processing(queue_size=10)
+    )
+    return parse(with_tick(raw, topic), parsing_of(stream), source="orders")
+
+
+def test_each_record_arrives_once_with_its_partition_and_offset(
+    spark: SparkSession, kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    for partition in (0, 1):
+        kafka.produce(
+            topic,
+            [{"id": 100 * partition + n, "at": n} for n in range(20)],
+            partition=partition,
+        )
+    batches = read(open_topic(spark, kafka, topic), tmp_path / "c", rows=40)
+    assert max(map(len, batches.values())) <= 10
+    rows = [row for batch in batches.values() for row in batch]
+    found = {row["_id"]: row["id"] for row in rows}
+    assert found == {f"orders/{p}/{n}": 100 * p + n for p in (0, 1) for n in range(20)}
+    assert len(rows) == 40
+
+
+def test_a_batch_that_failed_is_read_again_as_it_was(
+    spark: SparkSession, kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    kafka.produce(topic, [{"id": n, "at": n} for n in range(30)], partition=0)
+    failing = Reading(open_topic(spark, kafka, topic), tmp_path / "c", fail_at=1)
+    failing.wait(batches=1000)
+    kafka.produce(topic, [{"id": n, "at": n} for n in range(30, 35)], partition=0)
+    again = read(open_topic(spark, kafka, topic), tmp_path / "c", rows=25)
+    assert again[1] == failing.batches[1]
+    rows = [*failing.batches[0], *(row for batch in again.values() for row in batch)]
+    assert sorted(row["id"] for row in rows) == list(range(35))
+
+
+def test_a_record_without_a_value_is_bad_and_one_without_event_time_has_kafkas(
+    spark: SparkSession, kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    kafka.produce(topic, [None, {"id": 1}], keys=["a", "b"], partition=1)
+    batches = read(open_topic(spark, kafka, topic, event_time=None), tmp_path / "c", rows=2)
+    tombstone, record = [row for _, batch in sorted(batches.items()) for row in batch]
+    assert (tombstone["_bad"], tombstone["_raw"]) == ("the record has no value", None)
+    assert (record["id"], record["_position"]) == (1, "1")
+    assert record["_event_time"] is not None
