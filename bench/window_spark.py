@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from bench.window_data import BUCKETS, DELAY_MS, Case
 from weft.runtime import session

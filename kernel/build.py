@@ -1,7 +1,8 @@
 """Compiles the kernel's Java against the installed PySpark's own jars into one reproducible jar.
 
-`python kernel/build.py [DEST.jar]`; without DEST the jar goes into the package, where the session looks for it.
-Called by `make` and by the wheel's build hook. Nothing is compiled again while sources and PySpark are the same.
+`python kernel/build.py [DEST.jar]`; without DEST the jar goes into the package, where the session
+looks for it. Called by `make` and by the wheel's build hook. Nothing is compiled again while
+sources and PySpark are the same.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _source_files() -> list[Path]:
 
 
 def _hash_sources(spark_jars: Path) -> str:
-    """One hash of what the jar is made from: this script, the sources, and which jars they compile against."""
+    """One hash of what the jar is made from: this script, the sources, and the jars beside them."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in _source_files():
         digest.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -139,7 +140,7 @@ def _without_foreign_warnings(text: str) -> str:
 
 
 def _pack(classes: Path, dest: Path, stamp: str) -> None:
-    """Write the jar with sorted entries and one fixed time, so that equal sources give equal bytes."""
+    """Write the jar, sorted and with one fixed time: equal sources give equal bytes."""
     entries = {
         str(path.relative_to(classes)): path.read_bytes()
         for path in classes.rglob("*")
@@ -156,7 +157,7 @@ def _pack(classes: Path, dest: Path, stamp: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Build into the place named, or into the package; what is wrong is one line and exit status 1."""
+    """Build where told, or into the package; what is wrong is one line and exit status 1."""
     try:
         build(Path(arguments[0]) if arguments else DEFAULT)
     except BuildError as error:

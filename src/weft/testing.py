@@ -126,10 +126,10 @@ class Play:
         found: list[dict[str, Any]] = []
         for file in sorted(table.file_uris()):
             for batch in pq.ParquetFile(file).iter_batches():
-                for row in to_records(batch):
-                    found.append(
-                        {name: row.get(name) for name in columns if weft or name != "_weft"}
-                    )
+                found += [
+                    {name: row.get(name) for name in columns if weft or name != "_weft"}
+                    for row in to_records(batch)
+                ]
         return found
 
     def knots(self, stream: str, *, all: bool = False) -> list[Knot]:
@@ -248,11 +248,11 @@ class Play:
         for pipeline in weaver.catalog.pipelines():
             if pipeline.desired == "stopped":
                 continue
-            if pipeline.hold is not None or any(behind(weaver, pipeline).values()):
-                waiting.append(pipeline.name)
-            elif (
-                pipeline.name in self._fed
-                and self._consumed(pipeline.name) < self._fed[pipeline.name]
+            fed = self._fed.get(pipeline.name, 0)
+            if (
+                pipeline.hold is not None
+                or any(behind(weaver, pipeline).values())
+                or (fed and self._consumed(pipeline.name) < fed)
             ):
                 waiting.append(pipeline.name)
         return waiting

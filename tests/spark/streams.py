@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import deltalake
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
@@ -38,15 +39,15 @@ class Stream:
 
     def rows(self, values: Sequence[int], knot: int) -> DataFrame:
         """Stream rows with these numbers, of partition 0 for even ones and 1 for odd ones."""
-        n = F.col("n")
-        system = F.struct(
-            F.concat(F.lit("r"), n).alias("id"),
-            F.lit(knot).cast("bigint").alias("knot"),
-            F.timestamp_seconds(F.lit(0)).alias("at"),
-            F.lit("test").alias("source"),
+        n = f.col("n")
+        system = f.struct(
+            f.concat(f.lit("r"), n).alias("id"),
+            f.lit(knot).cast("bigint").alias("knot"),
+            f.timestamp_seconds(f.lit(0)).alias("at"),
+            f.lit("test").alias("source"),
             (n % 2).cast("int").alias("partition"),
-            F.timestamp_seconds(n).alias("event_time"),
-            F.lit(None).cast("timestamp").alias("watermark"),
+            f.timestamp_seconds(n).alias("event_time"),
+            f.lit(None).cast("timestamp").alias("watermark"),
         )
         frame = self.spark.createDataFrame([(value,) for value in values], "n bigint")
         return frame.coalesce(1).select("n", system.alias("_weft"))
@@ -56,14 +57,18 @@ class Stream:
         files: list[dict[str, Any]] = []
         if values:
             woven = self.rows(values, knot).select(
-                F.struct("n", "_weft").alias("out"), F.lit(0).alias("verdict")
+                f.struct("n", "_weft").alias("out"), f.lit(0).alias("verdict")
             )
             written = kernel.write(woven, prefix=f"k{knot}", outputs={"out": self.path})
             files = written["outputs"]["out"]["files"]
         return self.table.commit(self.table.version(), {"knot": knot, **weft}, files)
 
     def read(self) -> list[int]:
-        """The numbers that a reader of the Delta table sees, in order."""
+        """The numbers that delta-rs sees in the table, in order."""
+        return sorted(deltalake.DeltaTable(self.path).to_pyarrow_table()["n"].to_pylist())
+
+    def read_with_spark(self) -> list[int]:
+        """The numbers that Spark's Delta reader sees in the table, in order."""
         rows = self.spark.read.format("delta").load(self.path).select("n").collect()
         return sorted(row.n for row in rows)
 
@@ -96,8 +101,7 @@ class Reader:
 
     def control(self) -> list[list[dict[str, Any]]]:
         """The control rows of each batch by bucket."""
-        batches = [
+        found = [
             [json.loads(row._control) for row in rows if row._control] for rows in self.batches
         ]
-        by_bucket: Callable[[dict[str, Any]], int] = lambda row: row["bucket"]  # noqa: E731
-        return [sorted(rows, key=by_bucket) for rows in batches]
+        return [sorted(rows, key=lambda row: int(row["bucket"])) for rows in found]

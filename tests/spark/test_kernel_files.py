@@ -27,8 +27,7 @@ def command(*arguments: str) -> list[str]:
     assert spec is not None
     assert spec.origin is not None
     jars = Path(spec.origin).parent / "jars"
-    names = ["hadoop-client-api-*", "hadoop-client-runtime-*", "spark-sql_*", "spark-c*", "scala-l*"]
-    names += ["slf4j-api-*", "commons-logging*", "log4j*"]
+    names = ["hadoop-client-*", "spark-sql_*", "spark-c*", "scala-l*", "slf4j-api-*", "log4j*"]
     found = [str(KERNEL_JAR), *(str(jar) for name in names for jar in jars.glob(f"{name}.jar"))]
     return [str(get_java()), "-Xmx256m", "-cp", os.pathsep.join(found), str(PROGRAM), *arguments]
 

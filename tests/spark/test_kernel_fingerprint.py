@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as f
 
 from tests.spark.streams import Stream, schema_of
 from weft.lineage.fingerprint import fingerprint, record_hash
@@ -20,9 +20,10 @@ from weft.runtime import kernel
 
 EVERY_TYPE = """
   a boolean, b tinyint, c smallint, d int, e bigint, f float, g double, h string, i binary, j date,
-  k timestamp, l timestamp_ntz, m decimal(10,2), n decimal(38,10), o array<int>, p map<string,bigint>,
-  q struct<x: int, y: struct<z: string>>, r array<struct<x: string, y: array<double>>>,
-  s map<struct<x: int>, array<string>>, t interval day to second, u decimal(18,0), _weft struct<id: string>
+  k timestamp, l timestamp_ntz, m decimal(10,2), n decimal(38,10), o array<int>,
+  p map<string,bigint>, q struct<x: int, y: struct<z: string>>,
+  r array<struct<x: string, y: array<double>>>, s map<struct<x: int>, array<string>>,
+  t interval day to second, u decimal(18,0), _weft struct<id: string>
 """
 FULL: Mapping[str, Any] = {
     "a": True,
@@ -36,7 +37,7 @@ FULL: Mapping[str, Any] = {
     "i": bytearray(b"\x00\xff"),
     "j": date(1969, 12, 31),
     "k": datetime(2026, 1, 1, 12, 0, 0, 1, tzinfo=UTC),
-    "l": datetime(1960, 1, 1, 1, 2, 3),
+    "l": datetime(1960, 1, 1, 1, 2, 3, tzinfo=UTC).replace(tzinfo=None),
     "m": Decimal("-1.28"),
     "n": Decimal("12345678901234567890.0123456789"),
     "o": [1, None, -3],
@@ -81,7 +82,7 @@ def test_order_and_partitions_do_not_matter(spark: SparkSession) -> None:
     records = [{**c, "_weft": c["_weft"] and c["_weft"].asDict()} for c in CASES]
     expected = {"rows": len(CASES), "hash": fingerprint(records, schema)}
     frame = frame_of(spark, CASES)
-    for arranged in (frame, frame.coalesce(1), frame.repartition(3), frame.sort(F.desc("e"), "m")):
+    for arranged in (frame, frame.coalesce(1), frame.repartition(3), frame.sort(f.desc("e"), "m")):
         assert kernel.fingerprint(arranged) == expected
 
 
@@ -89,18 +90,16 @@ def test_rows_read_back_have_the_hash_that_was_recorded(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     frame = frame_of(spark, CASES).drop("t")
-    woven = frame.select(F.struct(*frame.columns).alias("out"), F.lit(0).alias("verdict"))
+    woven = frame.select(f.struct(*frame.columns).alias("out"), f.lit(0).alias("verdict"))
     written = kernel.write(woven, prefix="k", outputs={"out": str(tmp_path)})["outputs"]["out"]
     back = spark.read.schema(frame.schema).parquet(str(tmp_path))
     assert kernel.fingerprint(back) == {"rows": written["rows"], "hash": written["hash"]}
     assert kernel.fingerprint(frame)["hash"] == written["hash"]
 
 
-def test_a_column_added_later_does_not_change_old_rows(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_column_added_later_does_not_change_old_rows(spark: SparkSession, tmp_path: Path) -> None:
     rows = Stream(spark, tmp_path).rows([1, 2, 3], 1)
-    wider = rows.select("n", F.lit(None).cast("string").alias("note"), "_weft")
+    wider = rows.select("n", f.lit(None).cast("string").alias("note"), "_weft")
     assert kernel.fingerprint(wider) == kernel.fingerprint(rows)
 
 

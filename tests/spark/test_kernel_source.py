@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, schema_of
 from weft.runtime import kernel
@@ -134,10 +134,10 @@ def test_columns_that_old_files_lack_are_null(spark: SparkSession, tmp_path: Pat
     stream.tie(1, [1])
     wider = schema_of(f"n bigint, note string, {SYSTEM}")
     woven = stream.rows([2], 2).select(
-        F.struct("n", F.lit("new").alias("note"), "_weft").alias("out"), F.lit(0).alias("verdict")
+        f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    files = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"]["files"]
-    stream.table.commit(1, {"knot": 2}, files, schema=json.loads(wider.json()))
+    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"]
+    stream.table.commit(1, {"knot": 2}, written["files"], schema=json.loads(wider.json()))
     stream.schema = wider
     with Reader(stream, tmp_path / "reader") as reader:
         assert reader.drain() == [[1, 2]]

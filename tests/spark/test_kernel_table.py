@@ -8,16 +8,11 @@ from pathlib import Path
 import deltalake
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Stream, schema_of
 from weft.errors import WeftError
-from weft.runtime import kernel
-
-
-def delta_rs(stream: Stream) -> list[int]:
-    """The numbers that delta-rs sees."""
-    return sorted(deltalake.DeltaTable(stream.path).to_pyarrow_table()["n"].to_pylist())
+from weft.runtime import kernel, table_checkpoint
 
 
 def test_a_table_that_is_not_there_has_no_versions(spark: SparkSession, tmp_path: Path) -> None:
@@ -48,7 +43,7 @@ def test_knots_are_commits_that_other_readers_see(spark: SparkSession, tmp_path:
     assert stream.tie(1, [1, 2, 3], id="a", watermark=5) == 1
     assert stream.tie(2, []) == 2
     assert stream.tie(4, [4]) == 3
-    assert stream.read() == delta_rs(stream) == [1, 2, 3, 4]
+    assert stream.read() == stream.read_with_spark() == [1, 2, 3, 4]
     assert stream.table.head() == {"knot": 4, "version": 3}
     assert stream.table.find(1) == {"knot": 1, "id": "a", "watermark": 5, "version": 1}
     assert stream.table.find(3) is None
@@ -74,14 +69,14 @@ def test_a_cut_takes_knots_out_and_they_stay_out(spark: SparkSession, tmp_path: 
         stream.tie(knot, [knot])
     version = stream.table.cut(4, 6, {"why": "test"})
     assert stream.table.cut(4, 6, {"why": "test"}) == version == stream.table.version()
-    assert stream.read() == delta_rs(stream) == [1, 2, 3, 4]
+    assert stream.read() == [1, 2, 3, 4]
     assert stream.table.head() == {"knot": 4, "version": 4}
     assert stream.table.find(5) is None
     stream.tie(7, [7])
     stream.table.cut(2, 7, {})
     assert stream.table.head() == {"knot": 2, "version": 2}
     stream.tie(8, [8])
-    assert stream.read() == delta_rs(stream) == [1, 2, 8]
+    assert stream.read() == stream.read_with_spark() == [1, 2, 8]
     reopened = kernel.Table(spark, stream.path)
     assert [knot["weft"]["knot"] for knot in reopened.knots(0, 99)] == [1, 2, 8]
     assert [reopened.find(knot) is not None for knot in range(1, 9)] == [
@@ -96,7 +91,7 @@ def test_a_cut_of_everything_leaves_an_empty_stream(spark: SparkSession, tmp_pat
     stream.tie(1, [1])
     stream.table.cut(0, 1, {})
     assert stream.table.head() is None
-    assert stream.read() == delta_rs(stream) == []
+    assert stream.read() == []
     assert kernel.Table(spark, stream.path).head() is None
 
 
@@ -105,12 +100,10 @@ def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> N
     stream.tie(1, [1])
     wider = schema_of(f"n bigint, note string, {SYSTEM}")
     woven = stream.rows([2], 2).select(
-        F.struct("n", F.lit("new").alias("note"), "_weft").alias("out"), F.lit(0).alias("verdict")
+        f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    files = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"][
-        "files"
-    ]
-    stream.table.commit(1, {"knot": 2}, files, schema=json.loads(wider.json()))
+    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"]
+    stream.table.commit(1, {"knot": 2}, written["files"], schema=json.loads(wider.json()))
     stream.tie(3, [3])
     assert stream.table.schema() == json.loads(wider.json())
     assert kernel.Table(spark, stream.path).schema() == json.loads(wider.json())
@@ -148,3 +141,28 @@ def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Pa
     assert reopened.find(2) is None
     assert reopened.head() == {"knot": 3, "version": 5}
     assert stream.read() == [1, 3]
+
+
+def test_a_checkpoint_of_the_log_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    stream.tie(1, [1])
+    stream.tie(2, [2])
+    stream.table.cut(1, 2, {})
+    thread = table_checkpoint.request(stream.path)
+    assert thread is not None
+    thread.join(30)
+    log = tmp_path / "_delta_log"
+    assert (log / "_last_checkpoint").exists()
+    assert len(list(log.glob("*.json"))) == 4
+    stream.tie(3, [3])
+    assert stream.read() == [1, 3]
+    assert kernel.Table(spark, stream.path).find(2) is None
+
+
+def test_a_checkpoint_that_fails_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    thread = table_checkpoint.request(str(tmp_path / "none"))
+    assert thread is not None
+    thread.join(30)
+    assert "got no checkpoint" in caplog.text

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from pyspark.sql import SparkSession
 
 
 @pytest.fixture(params=["CODEGEN_ONLY", "NO_CODEGEN"])
-def session(request: pytest.FixtureRequest, spark: SparkSession) -> SparkSession:
+def session(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
     """The session with and without generated code."""
     spark.conf.set("spark.sql.codegen.factoryMode", request.param)
     spark.conf.set("spark.sql.codegen.wholeStage", str(request.param == "CODEGEN_ONLY").lower())
-    request.addfinalizer(lambda: spark.conf.unset("spark.sql.codegen.factoryMode"))
-    request.addfinalizer(lambda: spark.conf.unset("spark.sql.codegen.wholeStage"))
-    return spark
+    yield spark
+    spark.conf.unset("spark.sql.codegen.factoryMode")
+    spark.conf.unset("spark.sql.codegen.wholeStage")
 
 
 def test_good_rows_have_values_and_bad_rows_have_reasons(session: SparkSession) -> None:
@@ -33,7 +35,8 @@ def test_null_is_a_value_without_a_reason(session: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["string(id)", "array(id)", "named_struct('a', id)", "id > 1", "cast(id AS decimal(38,1))"]
+    "value",
+    ["string(id)", "array(id)", "named_struct('a', id)", "id > 1", "cast(id AS decimal(38,1))"],
 )
 def test_values_of_any_type_pass(session: SparkSession, value: str) -> None:
     rows = session.sql(f"SELECT {value} AS v, weft_try({value}) AS t FROM range(3)").collect()
@@ -42,7 +45,8 @@ def test_values_of_any_type_pass(session: SparkSession, value: str) -> None:
 
 def test_a_part_that_two_expressions_share_is_computed_inside(session: SparkSession) -> None:
     rows = session.sql(
-        "SELECT weft_try(1 DIV id + 1) AS a, weft_try(1 DIV id + 2) AS b, weft_try(1 DIV id + 1) AS c FROM range(2)"
+        "SELECT weft_try(1 DIV id + 1) AS a, weft_try(1 DIV id + 2) AS b,"
+        " weft_try(1 DIV id + 1) AS c FROM range(2)"
     ).collect()
     assert [(row.a.value, row.b.value, row.c.value) for row in rows] == [(None,) * 3, (2, 3, 2)]
 
@@ -54,7 +58,9 @@ def test_reasons_are_told_by_the_user_too(session: SparkSession) -> None:
 
 
 def test_constants_fail_like_columns(session: SparkSession) -> None:
-    row = session.sql("SELECT weft_try(1 / 0).error AS e, weft_try(cast('x' AS int)).error AS f").first()
+    row = session.sql(
+        "SELECT weft_try(1 / 0).error AS e, weft_try(cast('x' AS int)).error AS f"
+    ).first()
     assert row is not None
     assert row.e.startswith("[DIVIDE_BY_ZERO]")
     assert row.f.startswith("[CAST_INVALID_INPUT]")

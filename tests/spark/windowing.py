@@ -1,4 +1,4 @@
-"""Runs window specifications on Spark: knots in as files, panes and late rows out, batch by batch."""
+"""Runs windows on Spark: knots in as files, panes and late rows out, batch by batch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from tests.unit.windows.model import Knot
 from weft.windows.aggregate import Aggregate
@@ -73,7 +72,6 @@ class WindowRun:
         stream = (
             self.spark.readStream.schema(SCHEMA)
             .option("maxFilesPerTrigger", 1)
-            .option("timestampNTZFormat", "yyyy")
             .json(str(self.folder / "in"))
         )
         frames = [self._attach(stream, number, spec) for number, spec in enumerate(self.specs)]
@@ -137,11 +135,22 @@ class WindowRun:
         self._query.processAllAvailable()
         return self.answers[batch]
 
+    def restart(self, *, is_crash: bool) -> Answer:
+        """Stop and go on; a crashed batch runs again. Returns what the last batch gave."""
+        self.stop()
+        last = max(self.answers)
+        if is_crash:
+            self._forget_commit()
+            del self.answers[last]
+        self.start()
+        self._query.processAllAvailable()
+        return self.answers[last]
+
     def stop(self) -> None:
         """Stop the query; `start` goes on where it was."""
         self._query.stop()
 
-    def forget_commit(self) -> None:
+    def _forget_commit(self) -> None:
         """Take back Spark's record that the last batch is done, as if it had died before writing
         it.
         """

@@ -7,7 +7,19 @@ from typing import Any
 
 from weft.cli.output import Output, moment, short
 
-HEADINGS = ["KNOT", "HASH", "TIED", "IN", "OUT", "FILTERED", "DEAD", "LATE", "RULES", "MS", "STATUS"]
+HEADINGS = [
+    "KNOT",
+    "HASH",
+    "TIED",
+    "IN",
+    "OUT",
+    "FILTERED",
+    "DEAD",
+    "LATE",
+    "RULES",
+    "MS",
+    "STATUS",
+]
 
 
 def render_log(

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--depth", default=10, show_default=True, help="How many streams to pass at most.")
 @asks_weaver
-def lineage(
-    terminal: Terminal, name: str, number: int | None, direction: str, depth: int
-) -> None:
+def lineage(terminal: Terminal, name: str, number: int | None, direction: str, depth: int) -> None:
     """The graph around a knot of STREAM, the newest one unless KNOT is given."""
     found = terminal.get("/lineage", stream=name, knot=number, direction=direction, depth=depth)
     terminal.show(found, _render)

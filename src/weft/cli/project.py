@@ -88,7 +88,9 @@ def render_changes(output: Output, changes: dict[str, list[str]], *, dry_run: bo
     signs = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
     for kind, (sign, style) in signs.items():
         for name in changes[kind]:
-            output.line(f"{sign} pipeline {name} {'would be ' if dry_run else ''}{kind}", style=style)
+            output.line(
+                f"{sign} pipeline {name} {'would be ' if dry_run else ''}{kind}", style=style
+            )
     if not any(changes.values()):
         output.line("Nothing changes: this project is deployed already.")
 

@@ -31,7 +31,9 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 
 @click.command(cls=Command)
 @storage_option
-@click.option("--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one.")
+@click.option(
+    "--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one."
+)
 @debug_option
 @supervised_option
 @pass_terminal

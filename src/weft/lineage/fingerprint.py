@@ -1,7 +1,8 @@
-"""The fingerprint of records in plain Python: the kernel's hash, for those who have values and no Spark.
+"""The fingerprint of records in plain Python, for those who have values and no Spark.
 
-In come values and their schema as Spark writes it in JSON, out come the hashes that the kernel recorded when it wrote
-them. Called by tests and by whoever checks a record by hand; the kernel's own, in Java, is the fast one.
+In come values and their schema as Spark writes it in JSON, out come the hashes that the kernel
+recorded when it wrote them. Called by tests and by whoever checks a record by hand; the kernel's
+own, in Java, is the fast one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _NAN = {"float": b"\x7f\xc0\x00\x00", "double": b"\x7f\xf8" + b"\x00" * 6}
 
 
 def fingerprint(records: Iterable[Mapping[str, Any]], schema: Mapping[str, Any]) -> str:
-    """The sum of the records' hashes modulo 2^256, as 64 hex digits; their order does not matter."""
+    """The sum of the records' hashes modulo 2^256 as 64 hex digits, in whatever order they come."""
     total = sum(int.from_bytes(record_hash(record, schema), "big") for record in records)
     return f"{total % MODULUS:064x}"
 
@@ -43,7 +44,7 @@ def record_hash(record: Mapping[str, Any], schema: Mapping[str, Any]) -> bytes:
 
 
 def canonical(value: Any, kind: Any) -> bytes:
-    """The canonical form of one value that is not null; `kind` is its type as Spark writes it in JSON."""
+    """The canonical form of a value that is not null; `kind` is its type in the schema's JSON."""
     if isinstance(kind, Mapping):
         return _NESTED[kind["type"]](value, kind)
     name = str(kind)
@@ -108,14 +109,14 @@ def _decimal(value: Decimal, scale: int) -> bytes:
         raise ValueError(f"{value} is not a decimal number.")
     unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
     shift = exponent + scale
-    unscaled = unscaled * 10**shift if shift >= 0 else unscaled // 10**-shift
+    unscaled = unscaled * int(10**shift) if shift >= 0 else unscaled // int(10**-shift)
     magnitude = ~unscaled if unscaled < 0 else unscaled
     length = magnitude.bit_length() // 8 + 1
     return bytes([scale & 0xFF, length]) + unscaled.to_bytes(length, "big", signed=True)
 
 
 def _timestamp(value: datetime) -> bytes:
-    """Microseconds since 1970; a time without a zone is one in UTC, the zone of every Weft session."""
+    """Microseconds since 1970; a time without a zone is one in UTC, as in every session."""
     aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
     return struct.pack(">q", (aware - _EPOCH) // _MICROSECOND)
 

@@ -98,7 +98,7 @@ class Knot:
     steps: tuple[StepRecord, ...] = ()
     schema: str | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
-    ledger: Ledger = Ledger()
+    ledger: Ledger = field(default_factory=Ledger)
     watermarks: Mapping[str, Any] = field(default_factory=dict)
     watermark: int | None = None
     state: int | None = None

@@ -6,29 +6,34 @@ is checked.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
+from typing import Any
 
 from weft.errors import WeftError
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
+from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SinkSpec, StreamSpec
 from weft.project.document import Path
-from weft.project.infer import inferred_schema
-from weft.project.kind import is_installed
+from weft.project.kind import anchored, is_installed
+from weft.project.merge import check_names, joined, united
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
 from weft.project.wiring import add_windows, check_graph
+from weft.sinks.options import read_options
 from weft.sources import shop
-from weft.weaving.coercion import UNKNOWN, common
+from weft.sources.infer import infer
+from weft.weaving.coercion import UNKNOWN
 from weft.weaving.function import FunctionVersion, find
 from weft.weaving.infer import compile_step
-from weft.weaving.schema import Field, Schema, unknown_column
+from weft.weaving.schema import Field, Schema
 from weft.weaving.step import Filter, Function, Rename, Set, Step
 
 
 def check_draft(draft: Draft, report: Report, folder: Folder) -> Project | None:
     """The project that a draft says, or None when something is wrong with it."""
+    _anchor(draft, folder)
     add_windows(draft, report)
     graph = check_graph(draft, report)
     checker = _Checker(draft, report, folder)
@@ -104,68 +109,92 @@ class _Checker:
             key = key if key is not None else (shop.KEY,)
             event_time = event_time or shop.EVENT_TIME
         elif not stream.declares_schema:
-            schema = inferred_schema(stream, self.report, self.folder)
+            schema = self.inferred(stream)
         if schema is None:
             return
-        self.check_columns(stream, schema, key or (), event_time)
+        key, event_time = self.check_columns(stream, schema, key or (), event_time)
+        self.check_sinks(stream.sinks, schema, stream.path)
         self.streams[stream.name] = StreamSpec(
             name=stream.name,
             schema=schema,
             source=stream.source,
-            key=key or (),
+            key=key,
             event_time=event_time,
             watermarks=stream.watermarks or self.draft.watermarks,
             sinks=stream.sinks,
         )
 
+    def inferred(self, stream: DraftStream) -> Schema | None:
+        """The columns of a stream that declares none, from its files."""
+        source = stream.source
+        if source is None or source.kind != "files":
+            reason = f"source {source.kind if source else 'none'!r} cannot tell them"
+        else:
+            try:
+                return _infer(source.options)
+            except (WeftError, OSError, ValueError) as failure:
+                reason = str(failure)
+        self.report.add(
+            "project.schema-missing",
+            stream.path,
+            f"Stream {stream.name!r} declares no columns: {reason.rstrip('.')}.",
+            "Add `schema: {id: long, at: timestamp}`.",
+            on_key=True,
+        )
+        return None
+
     def check_columns(
         self, stream: DraftStream, schema: Schema, key: tuple[str, ...], event_time: str | None
-    ) -> None:
-        for name in key:
-            if schema.find(name) is None:
-                self.report.add_error(unknown_column(name, schema.names), (*stream.path, "key"))
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Key and event time of a stream, as its columns spell them."""
+        key = check_names(key, schema, (*stream.path, "key"), self.report)
         if event_time is None or event_time == EVENT_TIME:
-            return
-        found = schema.find(event_time)
+            return key, event_time
         path = (*stream.path, "event_time")
-        if found is None:
-            self.report.add_error(unknown_column(event_time, schema.names), path)
-        elif found.type.name not in ("timestamp", "timestamp_ntz", "unknown"):
-            self.report.add(
-                "project.event-time",
-                path,
-                f"The event time of stream {stream.name!r} is {event_time!r}, a {found.type}.",
-                "Declare the column as timestamp.",
-            )
+        named = check_names([event_time], schema, path, self.report)
+        for name in named:
+            kind = schema.get(name).type
+            if kind.name not in ("timestamp", "timestamp_ntz", "unknown"):
+                self.report.add(
+                    "project.event-time",
+                    path,
+                    f"The event time of stream {stream.name!r} is {event_time!r}, a {kind}.",
+                    "Declare the column as timestamp.",
+                )
+        return key, named[0] if named else None
 
     def pipeline(self, spec: PipelineSpec) -> None:
         """A pipeline: its columns from input to output, and the stream that it writes."""
-        inputs = [self.streams.get(name) for name in spec.inputs]
-        known = [stream for stream in inputs if stream is not None]
-        if not known or len(known) != len(inputs):
-            check_window(spec, self.draft.paths[spec.name], self.report)
-            return
-        if spec.join is not None:
-            schema = self.joined(spec, known)
-        else:
-            schema = self.united(spec, known)
-        if schema is None:
-            return
-        key, event_time = self.carried(spec, known)
-        schema = self.steps(spec, schema)
-        if schema is None:
-            return
         path = self.draft.paths[spec.name]
-        if spec.dedupe is not None:
-            self.check_names(spec.dedupe["by"], known[0].schema, (*path, "dedupe", "by"))
         check_window(spec, path, self.report)
+        inputs = [self.streams[name] for name in spec.inputs if name in self.streams]
+        if not inputs or len(inputs) != len(spec.inputs):
+            return
         if spec.window is not None:
-            self.check_event_time(spec, known)
-        if spec.window is not None and spec.join is None:
+            self.check_event_time(spec, inputs)
+        if spec.join is not None:
+            schema = joined(spec.join, inputs, path, self.report)
+        else:
+            schema = united(inputs, path, self.report)
+        if schema is None:
+            return
+        if spec.dedupe is not None:
+            check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+        key, event_time = self.carried(spec, inputs)
+        schema = self.steps(spec, schema)
+        if schema is not None and spec.window is not None and spec.join is None:
+            spec = replace(spec, by=check_names(spec.by, schema, (*path, "by"), self.report))
+            self.draft.pipelines[spec.name] = spec
             schema = pane_schema(spec, schema, path, self.report, self.functions)
             key, event_time = spec.by, EVENT_TIME
         if schema is not None:
+            self.check_sinks(spec.sinks, schema, path)
             self.write(spec, schema, key, event_time)
+
+    def check_sinks(self, sinks: tuple[SinkSpec, ...], schema: Schema, path: Path) -> None:
+        for number, sink in enumerate(sinks):
+            named = read_options(sink.kind, sink.options).columns()
+            check_names(named, schema, (*path, "sinks", number), self.report)
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -177,61 +206,6 @@ class _Checker:
                     f"Add `event_time:` to stream {stream.name!r}.",
                     on_key=True,
                 )
-
-    def check_names(self, names: list[str], schema: Schema, path: Path) -> None:
-        for name in names:
-            if schema.find(name) is None:
-                self.report.add_error(unknown_column(name, schema.names), path)
-
-    def united(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Schema | None:
-        """Several inputs one after the other: they need the same columns."""
-        first = inputs[0]
-        for stream in inputs[1:]:
-            if {one.name: one.type for one in stream.schema} != {
-                one.name: one.type for one in first.schema
-            }:
-                self.report.add(
-                    "project.schema-differs",
-                    (*self.draft.paths[spec.name], "from"),
-                    f"Streams {first.name!r} and {stream.name!r} have different columns.",
-                    "Bring them to the same columns with `select` first, or use a `join`.",
-                )
-                return None
-        return first.schema
-
-    def joined(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Schema | None:
-        """Two inputs side by side: the left one's columns, then what the right one adds."""
-        path = (*self.draft.paths[spec.name], "join")
-        if len(inputs) != 2:
-            self.report.add(
-                "project.join", path, "A join needs two streams in `from`.", "Write `from: [a, b]`."
-            )
-            return None
-        left, right = inputs
-        pairs = (spec.join or {})["on"]
-        self.check_names([one for one, _ in pairs], left.schema, (*path, "on"))
-        self.check_names([other for _, other in pairs], right.schema, (*path, "on"))
-        for one, other in pairs:
-            a, b = left.schema.find(one), right.schema.find(other)
-            if a and b and common(a.type, b.type) is None:
-                self.report.add(
-                    "project.join",
-                    (*path, "on"),
-                    f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
-                    "Join on columns of the same type.",
-                )
-        taken = {other.lower() for _, other in pairs}
-        added = tuple(one for one in right.schema if one.name.lower() not in taken)
-        twice = [one.name for one in added if left.schema.find(one.name)]
-        if twice:
-            self.report.add(
-                "project.join",
-                path,
-                f"Both streams of the join have {', '.join(twice)}.",
-                "Rename or drop them in a pipeline before the join.",
-            )
-            return None
-        return Schema((*left.schema.fields, *added))
 
     def carried(
         self, spec: PipelineSpec, inputs: list[StreamSpec]
@@ -284,7 +258,7 @@ class _Checker:
     def declared(self, stream: StreamSpec, declared: DraftStream) -> StreamSpec:
         key = declared.key if declared.key is not None else stream.key
         event_time = declared.event_time or stream.event_time
-        self.check_columns(declared, stream.schema, key, event_time)
+        key, event_time = self.check_columns(declared, stream.schema, key, event_time)
         if declared.schema is not None and declared.schema.to_dict() != stream.schema.to_dict():
             self.report.add(
                 "project.schema-differs",
@@ -300,6 +274,26 @@ class _Checker:
             sinks=declared.sinks,
             watermarks=declared.watermarks or stream.watermarks,
         )
+
+
+def _anchor(draft: Draft, folder: Folder) -> None:
+    for name, stream in draft.streams.items():
+        source = anchored(stream.source, folder) if stream.source is not None else None
+        sinks = tuple(anchored(sink, folder) for sink in stream.sinks)
+        draft.streams[name] = replace(stream, source=source, sinks=sinks)
+    for name, pipeline in draft.pipelines.items():
+        sinks = tuple(anchored(sink, folder) for sink in pipeline.sinks)
+        draft.pipelines[name] = replace(pipeline, sinks=sinks)
+
+
+def _infer(options: Mapping[str, Any]) -> Schema:
+    path = os.path.join(str(options.get("path", "")), str(options.get("pattern", "")))
+    return infer(
+        path,
+        str(options.get("format", "json")),
+        header=bool(options.get("header", True)),
+        separator=str(options.get("separator", ",")),
+    )
 
 
 def _blamed(step: Step, path: Path, error: WeftError) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from weft.errors import WeftError
 from weft.project.cursor import Cursor
@@ -14,6 +14,7 @@ from weft.project.definition import SinkSpec, SourceSpec
 from weft.weaving.schema import nearest
 
 Reader = Callable[[Cursor, str], Any]
+Spec = TypeVar("Spec", SourceSpec, SinkSpec)
 
 
 def _text(cursor: Cursor, what: str) -> Any:
@@ -59,6 +60,10 @@ def _format(cursor: Cursor, what: str) -> Any:
     return cursor.choice(what, ("json", "csv", "parquet"))
 
 
+def _start(cursor: Cursor, what: str) -> Any:
+    return cursor.choice(what, ("earliest", "latest"))
+
+
 # Every option of every kind of source; those with a `!` must be there.
 SOURCES: Mapping[str, Mapping[str, Reader]] = {
     "mock": {
@@ -79,11 +84,12 @@ SOURCES: Mapping[str, Mapping[str, Reader]] = {
         "separator": _text,
         "header": _flag,
         "pattern": _text,
+        "settle_ms": _count,
     },
     "kafka": {
         "servers!": _text,
         "topic!": _text,
-        "start": _text,
+        "start": _start,
         "format": _format,
         "separator": _text,
         "client": _mapping,
@@ -175,3 +181,11 @@ def is_installed(ref: str, folder: Path) -> bool:
     top = ref.partition(":")[0].partition(".")[0]
     beside = (folder / top).exists() or (folder / f"{top}.py").exists()
     return not beside and top.isidentifier() and importlib.util.find_spec(top) is not None
+
+
+def anchored(spec: Spec, folder: Path) -> Spec:
+    """A source or sink of files with its path from the project's folder on, wherever a worker runs."""
+    path = spec.options.get("path")
+    if spec.kind != "files" or not isinstance(path, str) or "://" in path:
+        return spec
+    return type(spec)(spec.kind, {**spec.options, "path": str(folder / path)})

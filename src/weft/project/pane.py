@@ -12,7 +12,7 @@ from weft.project.problem import Report
 from weft.weaving.expression import check
 from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import new_name
-from weft.weaving.schema import Field, Schema, Type, parse_type, unknown_column
+from weft.weaving.schema import Field, Schema, Type, parse_type
 from weft.windows.aggregate import Aggregate, parse_aggregate
 from weft.windows.window import WindowSpec
 
@@ -61,14 +61,8 @@ def pane_schema(
     functions: Mapping[str, FunctionVersion],
 ) -> Schema | None:
     """The columns of a pane: its window, what it is grouped by, and what is aggregated."""
-    fields = [WINDOW]
+    fields = [WINDOW, *(schema.get(name) for name in spec.by)]
     before = len(report.problems)
-    for name in spec.by:
-        found = schema.find(name)
-        if found is None:
-            report.add_error(unknown_column(name, schema.names), (*path, "by"))
-        else:
-            fields.append(found)
     for name, text in spec.aggregate.items():
         try:
             fields.append(Field(new_name(name), checked_aggregate(name, text, schema)[1]))

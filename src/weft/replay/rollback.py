@@ -58,7 +58,8 @@ class Cut:
                 f"knot{'s' if gone != 1 else ''} up to {self.last} are rolled back"
             )
         lines += [
-            f"bring knots {run.after + 1} to {run.upto} of {self.stream} back" for run in self.revive
+            f"bring knots {run.after + 1} to {run.upto} of {self.stream} back"
+            for run in self.revive
         ]
         beside = [name for name in self.streams if name != self.stream]
         if beside:
@@ -194,7 +195,9 @@ def _last_untouched(chain: Chain, pipeline: Affected, kept: Mapping[str, int]) -
         knot = chain.find(pipeline.stream, number)
         assert knot is not None
         consumed: Mapping[str, int] = knot.offsets.get("inputs", {})
-        if all(consumed.get(name, 0) <= upto for name, upto in kept.items() if name in pipeline.inputs):
+        if all(
+            consumed.get(name, 0) <= upto for name, upto in kept.items() if name in pipeline.inputs
+        ):
             return number
         number = knot.previous
     return 0

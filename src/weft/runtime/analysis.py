@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
+from weft.runtime import session
 from weft.runtime.relay import WEFT
 from weft.runtime.tables import fingerprint
 from weft.runtime.weaving import run_stages
@@ -37,7 +38,7 @@ def analyze(
     asked = Rule.from_dict(rule)
     columns = StructType.fromJson(schema).add("_weft", WEFT)
     columns = columns.add("_weft_bad", "string").add("_weft_raw", "binary")
-    empty = spark.newSession().createDataFrame([], columns)
+    empty = session.fork(spark).createDataFrame([], columns)
     weave = compile_weave(
         Schema.from_json(schema),
         stream=asked.stream,

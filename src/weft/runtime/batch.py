@@ -1,4 +1,4 @@
-"""One batch, from pinned rules to a tied knot. Called by Spark's foreachBatch; safe to call twice with the same batch."""
+"""One batch, from pinned rules to a tied knot. Called by Spark's foreachBatch; safe to call twice."""
 
 from __future__ import annotations
 

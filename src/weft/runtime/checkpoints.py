@@ -26,7 +26,9 @@ class StateGoneError(WeftError):
     domain = "user"
 
 
-def cut(source: Path, target: Path, *, batch: int | None, offsets: Mapping[str, Any] | None) -> None:
+def cut(
+    source: Path, target: Path, *, batch: int | None, offsets: Mapping[str, Any] | None
+) -> None:
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
     What the pipeline's source remembers (its journal, the files it has admitted) is kept whole: offsets only
@@ -50,7 +52,9 @@ def cut(source: Path, target: Path, *, batch: int | None, offsets: Mapping[str, 
 
 def earliest_state(source: Path) -> int | None:
     """The first batch whose state can still be had, or None when there is no state."""
-    stores = [path for path in (source / "state").glob("*/*") if path.is_dir() and path.name.isdigit()]
+    stores = [
+        path for path in (source / "state").glob("*/*") if path.is_dir() and path.name.isdigit()
+    ]
     firsts = []
     for store in stores:
         snapshots = [version for version, kind in _versions(store) if kind in ("zip", "snapshot")]

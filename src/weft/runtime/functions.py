@@ -26,7 +26,7 @@ def call(frame: DataFrame, stage: Call, function: FunctionVersion) -> DataFrame:
     after = _after(before, columns, function)
     apply = _rows if function.form == "row" else _batches
     bound = function.bind(stage.step.params)
-    arrow = to_arrow_schema(after)
+    arrow = to_arrow_schema(after, timezone="UTC")
     shape = _Shape(
         columns, tuple(f.name for f in after), stage.dropped, stage.failed, stage.condition
     )

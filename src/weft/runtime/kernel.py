@@ -1,6 +1,6 @@
-"""The Java kernel as Python sees it: plain values in, plain values out, and what fails is a WeftError.
+"""The Java kernel as Python sees it: plain values in and out, and what fails is a WeftError.
 
-Called by the batch, the worker, verify and replay. Whatever touches a row is on the other side of this module.
+Called by the batch, the worker, verify and replay. Whatever touches a row is on the other side.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from weft.errors import WeftError
+from weft.errors import Domain, WeftError
+from weft.runtime import table_checkpoint
 
 SOURCE_FORMAT = "weft-stream"
 
@@ -24,7 +25,7 @@ class TableError(WeftError):
     """A stream's table cannot be read or written."""
 
     code = "table.failed"
-    domain = "external"
+    domain: Domain = "external"
 
 
 class TableConflictError(TableError):
@@ -48,12 +49,12 @@ def write(
     control: str | None = None,
     stamp: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
-    """Write a woven frame in one pass: each output column's non-null structs into files of its table's folder.
+    """Write a woven frame in one pass: each output's non-null structs into its table's folder.
 
-    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash`, `files` and `partitions`, and
-    beside them how often each verdict came and the values of the control column. The files are durable and belong to
-    no table until a commit names them. `stamp` sets `knot`, `at_ms` and, if it is in it, `watermark_ms` in `_weft` of every
-    row on the way.
+    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash`, `files` and
+    `partitions`, and beside them how often each verdict came and the values of the control column.
+    The files are durable and belong to no table until a commit names them. `stamp` sets `knot`,
+    `at_ms` and, if it is in it, `watermark_ms` in `_weft` of every row on the way.
     """
     spec = {
         "prefix": prefix,
@@ -83,14 +84,14 @@ def source(
     start_knot: int = 0,
     buckets: int = 0,
 ) -> DataFrame:
-    """The stream in a table's folder as a streaming frame: whole knots after `start_knot`, without those cut.
+    """The stream in a table's folder as a frame: whole knots after `start_knot`, without those cut.
 
-    A batch admits knots until `max_rows` rows (0: all). With `buckets` there is a column `_control` and one row per
-    bucket and batch in it, which names the batch's knots and their watermarks.
+    A batch admits knots until `max_rows` rows (0: all). With `buckets` there is a column `_control`
+    and one row per bucket and batch in it, which names the batch's knots and their watermarks.
     """
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
-    options = {"name": name, "maxRows": max_rows, "startKnot": start_knot, "buckets": buckets}
-    return reader.options(**options).load(path)
+    limits = {"maxRows": max_rows, "startKnot": start_knot, "buckets": buckets}
+    return reader.option("name", name).options(**limits).load(path)
 
 
 def tick(spark: SparkSession, name: str) -> None:
@@ -139,7 +140,7 @@ class Table:
             return _parse(self._log.find(knot))
 
     def knots(self, after: int, to: int) -> list[dict[str, Any]]:
-        """The knots in (after, to] that are not cut: `version`, `weft` and `files` of each, oldest first."""
+        """The knots in (after, to] that are not cut, oldest first: `version`, `weft`, `files`."""
         with _errors(self.path):
             found: list[dict[str, Any]] = json.loads(self._log.knots(after, to))
             return found
@@ -152,9 +153,9 @@ class Table:
         *,
         schema: Mapping[str, Any] | None = None,
     ) -> int:
-        """Add a knot after version `expected` and return its version; conflicts when that is not the newest."""
+        """Add a knot after version `expected`, which must be the newest, and return its version."""
         with _errors(self.path):
-            return int(
+            version = int(
                 self._log.commit(
                     expected,
                     json.dumps(weft),
@@ -162,6 +163,9 @@ class Table:
                     None if schema is None else json.dumps(schema),
                 )
             )
+        if version % table_checkpoint.EVERY_COMMITS == 0:
+            table_checkpoint.request(self.path)
+        return version
 
     def cut(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
         """Take the knots in (keep, head] out of the table; the same cut again changes nothing."""
@@ -169,7 +173,7 @@ class Table:
             return int(self._log.cut(keep, head, json.dumps(weft)))
 
     def restore(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
-        """Bring the knots in (keep, head] that were cut back into the table; again changes nothing."""
+        """Bring knots in (keep, head] that were cut back into the table; again changes nothing."""
         with _errors(self.path):
             return int(self._log.restore(keep, head, json.dumps(weft)))
 

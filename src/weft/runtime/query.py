@@ -10,7 +10,6 @@ from pyspark.errors.exceptions.base import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.runtime import kernel
@@ -61,6 +60,8 @@ class Query:
             raise
         except BaseException as error:
             self._failure = error
+            if not isinstance(error, WeftError):
+                log.error("batch %d of pipeline %s failed", batch, self.run.name, exc_info=error)
             raise
 
     @property

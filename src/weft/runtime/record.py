@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.canonical import digest
-from weft.clock import iso, SystemClock
+from weft.clock import SystemClock, iso
 from weft.runtime.pipeline import Pinned, RunningPipeline
 from weft.runtime.tables import fingerprint
 from weft.runtime.weaving import Woven

@@ -1,7 +1,7 @@
-"""The Spark session of a worker: every setting that Weft needs, and the reason for those that are not obvious.
+"""The Spark session of a worker: every setting that Weft needs, with its reason where it needs one.
 
-In comes a master and what the caller wants otherwise, out comes a session with the kernel in it. Called by the worker,
-the test kit and the benches; nothing else starts Spark.
+In comes a master and what the caller wants otherwise, out comes a session with the kernel in it.
+Called by the worker, the test kit and the benches; nothing else starts Spark.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    # Tiny batches: each partition is a task of some milliseconds, and planning anew costs more than it saves.
+    # Tiny batches: a partition is a task of milliseconds; planning anew costs more than it saves.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.locality.wait": "0s",
@@ -53,7 +53,7 @@ SETTINGS: Mapping[str, str] = {
 }
 
 LOCAL_SETTINGS: Mapping[str, str] = {
-    # Only where driver and executors are one process: the class must be there before any jar is fetched.
+    # Only where driver and executors are one process: the class is needed before jars are fetched.
     "spark.hadoop.fs.file.impl": "weft.kernel.LocalFiles",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -76,7 +76,8 @@ def create(
 ) -> SparkSession:
     """Start Spark with Weft's settings and the kernel, or take the session that runs already.
 
-    `conf` overrides single settings. `jars` are the libraries beside the kernel; without them, those of Delta.
+    `conf` overrides single settings; `jars` are the libraries beside the kernel, Delta's if not
+    given.
     """
     get_java()
     if not KERNEL_JAR.exists():
@@ -107,11 +108,18 @@ def create(
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
-    """How the jars reach the JVMs: in one process by its class path, else they are sent to the executors."""
+    """How the jars reach the JVMs: in one process by its class path, else they are sent on."""
     if local:
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, paths))}
     names = ",".join(map(str, paths))
     return {"spark.jars": names, "spark.driver.extraClassPath": str(KERNEL_JAR)}
+
+
+def fork(spark: SparkSession) -> SparkSession:
+    """A session of its own on the same Spark, with the same settings: its views and settings meet no other's."""
+    forked = spark.newSession()
+    kernel.register(forked)
+    return forked
 
 
 def stop(spark: SparkSession) -> None:

@@ -74,7 +74,7 @@ class Tables:
 
     def _merge(self, stream: str, table: Table, columns: StructType) -> dict[str, Any] | None:
         """The table's schema with new columns added, or None when it has them all."""
-        wanted = columns.jsonValue()
+        wanted = nullable(columns.jsonValue())
         if self._schemas.get(stream) == wanted:
             return None
         if not table.exists():
@@ -105,8 +105,18 @@ class Tables:
         return {**current, "fields": [*user, *added, *weft]}
 
 
+def nullable(form: Any) -> Any:
+    """A type in Spark's JSON form with everything in it nullable, as tables keep it."""
+    if isinstance(form, list):
+        return [nullable(item) for item in form]
+    if not isinstance(form, dict):
+        return form
+    flags = {"nullable": True, "containsNull": True, "valueContainsNull": True}
+    return {name: flags.get(name) or nullable(value) for name, value in form.items()}
+
+
 def fingerprint(columns: StructType) -> tuple[str, dict[str, Any]]:
     """The user's columns of a stream row as a schema: its fingerprint, and its JSON form."""
     user = StructType([field for field in columns if field.name != "_weft"])
-    schema = Schema.from_json(user.jsonValue())
+    schema = Schema.from_json(nullable(user.jsonValue()))
     return schema.fingerprint, schema.to_json()

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import WeftError
 from weft.replay.rollback import Cut
 from weft.runtime.analysis import analyze
+from weft.runtime.diff import diff
+from weft.runtime.fill import fill
+from weft.runtime.trial import trial
 from weft.runtime.undo import undo
+from weft.weaving.rule import Rule
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
@@ -29,6 +33,9 @@ class Work:
             "checkpoint": self._checkpoint,
             "analyze": self._analyze,
             "rollback": self._rollback,
+            "fill": self._fill,
+            "try": self._try,
+            "diff": self._diff,
         }
         if kind not in known:
             raise WeftError(
@@ -47,6 +54,18 @@ class Work:
     ) -> dict[str, Any]:
         """Cut the data of a rollback."""
         return undo(self._worker, id, [Cut.from_dict(cut) for cut in cuts], offsets)
+
+    def _fill(self, rule: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
+        """Weave recorded rows into the output of a rule."""
+        return fill(self._worker, Rule.from_dict(rule), **options)
+
+    def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
+        """Try a rule on recorded rows."""
+        return trial(self._worker, Rule.from_dict(rule), **options)
+
+    def _diff(self, **options: Any) -> dict[str, Any]:
+        """Compare two streams."""
+        return diff(self._worker, **options)
 
     def _checkpoint(self) -> dict[str, int]:
         """Every running pipeline ties a knot now; which, by pipeline."""

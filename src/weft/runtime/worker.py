@@ -22,6 +22,7 @@ from weft.clock import SystemClock, iso
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.project.definition import Project, StreamSpec
+from weft.runtime import session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.pipeline import RunningPipeline
@@ -180,7 +181,7 @@ class Worker:
             epoch=assignment["epoch"],
             token=assignment["token"],
             worker=self.id,
-            spark=self.spark.newSession(),
+            spark=session.fork(self.spark),
             storage=self.storage,
             client=WeaverClient(self._address),
             faults=self.faults,

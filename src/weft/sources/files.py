@@ -103,6 +103,7 @@ class FileReader(DataSourceStreamReader):
         self._log = AdmissionLog(Path(spec["log"]))
         self._watch = Watch(spec["path"], settle_ms=spec["settle_ms"])
         self._next_look = 0.0
+        self._files: list[Admitted] = []
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         return {"file": 0, "line": 0, "byte": 0}
@@ -127,12 +128,14 @@ class FileReader(DataSourceStreamReader):
         """The admitted files, after a look for new ones; a poll that comes too soon does not
         look."""
         now = time.monotonic()
-        files = self._log.files()
         if now < self._next_look:
-            return files
+            return self._files
         self._next_look = now + min(max(self._spec["settle_ms"] / 4000, 0.02), 1.0)
+        self._files = self._log.files()
         settled = self._watch.settled(self._log.known)
-        return self._log.admit(settled) if settled else files
+        if settled:
+            self._files = self._log.admit(settled)
+        return self._files
 
     def _enter(self, file: Admitted, place: Place) -> Place:
         """The same place, but behind the header of a CSV file."""

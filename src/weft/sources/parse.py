@@ -38,10 +38,11 @@ class Parsing:
 def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
     """Turn the raw form into the declared columns and these beside them.
 
-    `_bad`: why the record cannot be taken, or null; then `_raw` holds its bytes and the columns are
-    null. `_id`: `source/partition/position`, the same each time the record is read. `_partition`,
-    `_position`. `_event_time`: the declared column; without one, the time that the source gave to
-    the record.
+    - `_bad`: why the record cannot be taken, or null. If so, `_raw` holds its bytes, and the
+      declared columns are null.
+    - `_id`: `source/partition/position`, the same each time the record is read; also its parts,
+      `_partition` and `_position`.
+    - `_event_time`: the declared column; without one, the time that the source gave to the record.
     """
     parsed = raw.withColumn("_parsed", _parsed(raw, parsing))
     bad = f.col("_parsed.bad")
@@ -95,11 +96,6 @@ def _bytes(raw: DataFrame) -> Column:
 
 
 def _event_time(parsing: Parsing) -> Column:
-    """The declared event time as a timestamp; a number is milliseconds since 1970."""
     if parsing.event_time is None:
         return f.col("timestamp")
-    column = f.col("_parsed.columns").getField(parsing.event_time)
-    kind = parsing.schema.get(parsing.event_time).type.name
-    if kind == "bigint":
-        return f.timestamp_millis(column)
-    return column if kind == "timestamp" else column.cast(TimestampType())
+    return f.col("_parsed.columns").getField(parsing.event_time).cast(TimestampType())

@@ -34,6 +34,8 @@ KINDS: Mapping[str, Callable[..., DataFrame]] = {
     "kafka": open_kafka,
     "python": open_python,
 }
+REMEMBERING = ("files", "python")
+"""The kinds whose offsets point into files of their own."""
 
 
 def open_stream(
@@ -44,8 +46,7 @@ def open_stream(
     processing: Processing,
     feed_dir: str | Path | None = None,
 ) -> DataFrame:
-    """The records of a stream's source in raw form; with `feed_dir`, the feed in it instead of the
-    source."""
+    """The records of a stream's source in raw form, or those of the feed in `feed_dir`."""
     if feed_dir is not None:
         return open_feed(spark, feed_dir)
     kind = stream.source.kind if stream.source else ""
@@ -58,16 +59,34 @@ def open_stream(
             hint=f"Did you mean {near!r}?" if near else "Use one of the kinds listed.",
             stream=stream.name,
         )
-    return KINDS[kind](spark, stream, checkpoint=Path(checkpoint), processing=processing)
+    folder = _folder(stream.name, kind, str(checkpoint))
+    return KINDS[kind](spark, stream, checkpoint=folder, processing=processing)
+
+
+def _folder(stream: str, kind: str, checkpoint: str) -> Path:
+    """The checkpoint directory as a path; refuses an object store for what must append and lock."""
+    scheme, found, path = checkpoint.partition("://")
+    if not found:
+        return Path(checkpoint.removeprefix("file:"))
+    if scheme != "file" and kind in REMEMBERING:
+        raise SourceError(
+            f"Source {kind!r} of stream {stream!r} cannot keep what it has read in {checkpoint}: "
+            "it needs a file system.",
+            code="source.storage",
+            hint="Put `storage` on a disk that all executors share, or read from Kafka.",
+            stream=stream,
+        )
+    return Path(path)
 
 
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:
     """How the records of this stream's source are parsed; those of a feed are always JSON."""
     options = stream.source.options if stream.source and not fed else {}
+    event_time = stream.schema.find(stream.event_time) if stream.event_time else None
     return Parsing(
         schema=stream.schema,
         format="csv" if options.get("format") == "csv" else "json",
-        event_time=stream.event_time,
+        event_time=event_time.name if event_time else None,
         separator=str(options.get("separator", ",")),
     )
 
@@ -79,6 +98,5 @@ def with_tick(raw: DataFrame, name: str) -> DataFrame:
 
 
 def tick(spark: SparkSession, name: str) -> None:
-    """Ask for one batch of the query that reads this name, with data or without, now or when it
-    starts."""
+    """Ask for one batch of the query that reads this name, now or when it starts."""
     get_jvm(spark).weft.kernel.source.TickSource.tick(name)

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 import weft
 from weft.weaver import problems
 from weft.weaver.routes import (
+    branches,
     events,
     knots,
     lineage,
@@ -16,9 +17,9 @@ from weft.weaver.routes import (
     rules,
     service,
     spine,
+    workers,
 )
 from weft.weaver.routes import streams as stream_routes
-from weft.weaver.routes import workers
 from weft.weaver.weaver import Weaver
 
 
@@ -40,6 +41,7 @@ def make_app(weaver: Weaver) -> FastAPI:
         lineage,
         rules,
         rollbacks,
+        branches,
         workers,
         events,
         spine,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
@@ -94,7 +94,7 @@ async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
     if rule.output is None:
         check_in_place(project, rule.stream, before, after)
     else:
-        _check_output(weaver, rule, stream)
+        check_output(weaver, rule, stream)
     exact = await weaver.ask(
         "analyze",
         {"schema": before.to_json(), "rule": rule.to_dict()},
@@ -132,7 +132,8 @@ def _target(weaver: Weaver, name: str) -> Stream:
     return stream
 
 
-def _check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
+def check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
+    """Refuse an output stream that cannot be named so, or that someone else writes."""
     assert rule.output is not None
     if not NAME.fullmatch(rule.output) or len(rule.output) > 64:
         shown = rule.output.encode("unicode_escape").decode()[:80]
@@ -177,8 +178,3 @@ def _check_side_columns(weaver: Weaver, output: str, after: Schema) -> None:
                 stream=output,
                 column=new.name,
             )
-
-
-def in_place(rule: Rule) -> Rule:
-    """A rule moved from its side stream into its stream."""
-    return replace(rule, output=None)

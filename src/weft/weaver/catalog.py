@@ -73,6 +73,7 @@ class Stream:
     origin: str
     kind: Literal["main", "side", "dead", "late"] = "main"
     schema: str | None = None
+    dropped: bool = False
 
     @staticmethod
     def from_dict(fields: Mapping[str, Any]) -> Stream:

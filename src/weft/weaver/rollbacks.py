@@ -63,7 +63,7 @@ class Rollbacks:
         weaver = self._weaver
         found = weaver.catalog.stream(stream)
         pipelines = weaver.catalog.downstream(weaver.catalog.pipeline(found.pipeline))
-        written = [s for s in weaver.catalog.streams()]
+        written = list(weaver.catalog.streams())
         affected = []
         for pipeline in pipelines:
             head = weaver.knots.head(pipeline.stream)
@@ -100,7 +100,8 @@ class Rollbacks:
             "attach": attach.to_dict() if attach else None,
         }
         holds = [
-            put("pipeline", cut.pipeline, record=self._held(cut.pipeline, name)) for cut in plan.cuts
+            put("pipeline", cut.pipeline, record=self._held(cut.pipeline, name))
+            for cut in plan.cuts
         ]
         told = self._weaver.events.write("rollback.started", rollback=name, stream=stream, to=to)
         self._weaver.store.apply([put("rollback", name, record=record), *holds, *told])
@@ -148,7 +149,11 @@ class Rollbacks:
         plan = RollbackPlan.from_dict(record["plan"])
         await self._weaver.ask(
             "rollback",
-            {"id": record["id"], "cuts": [cut.to_dict() for cut in plan.cuts], "offsets": self._offsets(plan)},
+            {
+                "id": record["id"],
+                "cuts": [cut.to_dict() for cut in plan.cuts],
+                "offsets": self._offsets(plan),
+            },
             timeout=WORKER_WAIT_S,
         )
         done = {**record, "status": "done", "finished": iso(self._weaver.clock.now())}
@@ -255,7 +260,5 @@ class Rollbacks:
         ]
         if record["attach"] is not None:
             last = self._weaver.knots.head(plan.stream).last
-            rules.append(
-                replace(Rule.from_dict(record["attach"]), since=last + 1, attached=now)
-            )
+            rules.append(replace(Rule.from_dict(record["attach"]), since=last + 1, attached=now))
         return rules

@@ -106,12 +106,15 @@ class Rules:
                 rule=name,
             )
 
+    def numbered(self, rule: Rule) -> Rule:
+        """A rule with its place after all others."""
+        return replace(rule, order=max((r.order for r in self._rules.values()), default=0) + 1)
+
     def attach(self, rule: Rule) -> Rule:
         """Store a checked rule; it is in force from the next knot on."""
         head = self._knots.head(self._origin_of(rule))
         attached = replace(
-            rule,
-            order=max((known.order for known in self._rules.values()), default=0) + 1,
+            self.numbered(rule),
             since=rule.since or head.last + 1,
             attached=iso(self._clock.now()),
             history=({"at": iso(self._clock.now()), "did": "attached", "knot": head.last + 1},),
@@ -135,6 +138,10 @@ class Rules:
         changed = replace(rule, **fields, history=(*rule.history, entry))
         self._store([changed], f"rule.{did.split()[0]}", changed, knot=head.last + 1)
         return changed
+
+    def replace(self, rule: Rule, kind: str, **facts: Any) -> None:
+        """Store a rule as it is now, and say what happened to it."""
+        self._store([rule], kind, rule, **facts)
 
     def retire(self, name: str, *, because: str) -> Rule:
         """End a rule after the knots that are pinned already."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import asdict, replace
 from typing import Any
 
 from weft.clock import Clock, SystemClock, iso
 from weft.errors import WeftError
-from weft.lineage.knot import Knot, RuleRef
+from weft.lineage.knot import Knot, RuleRef, Status
 from weft.project.definition import Project
+from weft.weaver.attach import RuleRequest, check_rule, checked_rule, schema_now
+from weft.weaver.branches import Branches
 from weft.weaver.catalog import Catalog, Desired, Stream
 from weft.weaver.events import Events
+from weft.weaver.fills import Fills
 from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
-from weft.weaver.store import Store, Write
-from weft.weaver.attach import RuleRequest, check_rule, checked_rule
 from weft.weaver.rollbacks import Rollbacks
 from weft.weaver.rules import RuleError, Rules
+from weft.weaver.store import Store, Write
 from weft.weaver.store.records import Records, put
 from weft.weaver.tasks import Tasks
 from weft.weaver.workers import Report, Workers
@@ -55,6 +58,8 @@ class Weaver:
         self.tasks = Tasks()
         self.workers = Workers(self.records, self.clock, self.catalog, self.leases)
         self.rollbacks = Rollbacks(self)
+        self.fills = Fills(self)
+        self.branches = Branches(self)
         self._changed = asyncio.Event()
         self._revision = 0
         self._resumed = False
@@ -113,11 +118,10 @@ class Weaver:
         if not self._resumed:  # there is a worker now that can finish what was begun
             self._resumed = True
             self.rollbacks.resume()
+            self.fills.resume()
         if revision == self._revision and not self.tasks.waiting_for(report.worker):
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
-            except TimeoutError:
-                pass
         project = self.catalog.find_project()
         return {
             "revision": self._revision,
@@ -140,13 +144,68 @@ class Weaver:
         self.events.wake()
 
     async def attach(self, request: RuleRequest) -> Rule:
-        """Check a rule and put it in force from the next knot of its stream on."""
+        """Check a rule and put it in force from the next knot of its stream on, or from a past one.
+
+        From a past knot, a rule with an output fills it from recorded rows first; one in place is a rollback
+        to that knot and the rule in force when the stream goes on.
+        """
         rule = await checked_rule(self, request)
         self.rules.check_id(rule.id)  # another one may have come while Spark checked
-        attached = self.rules.attach(rule)
-        self._declare_side(attached)
-        self.changed()
-        return attached
+        if request.start == "latest":
+            attached = self.rules.attach(rule)
+            self.declare_side(attached)
+            self.changed()
+            return attached
+        start = int(request.start)
+        self.check_start(rule, start)
+        if rule.output is not None:
+            return await self.fills.run(rule, start)
+        await self.rollbacks.run(rule.stream, start, attach=self.rules.numbered(rule))
+        return self.rules.get(rule.id)
+
+    async def plan_attach(self, request: RuleRequest, *, knots: int) -> dict[str, Any]:
+        """What a rule would do, tried on the last recorded knots of its stream; nothing changes."""
+        rule = await checked_rule(self, request)
+        plan: dict[str, Any] = {"rule": rule.to_dict(), "start": request.start}
+        if request.start != "latest":
+            self.check_start(rule, int(request.start))
+            if rule.output is None:
+                plan["rollback"] = self.rollbacks.plan(rule.stream, int(request.start)).to_dict()
+        stream = self.catalog.stream(rule.stream)
+        plan["trial"] = await self.ask(
+            "try",
+            {
+                "rule": rule.to_dict(),
+                "schema": schema_now(self, rule.stream).to_json(),
+                "key": self.key_of(rule.stream),
+                "knots": knots,
+                "head": self.knots.head(stream.origin).number or 0,
+            },
+            timeout=120,
+        )
+        return plan
+
+    def key_of(self, stream: str) -> list[str]:
+        """The key columns of a stream; a side stream has those of its origin."""
+        origin = self.catalog.stream(stream).origin
+        return list(self.catalog.project().stream(origin).key)
+
+    def check_start(self, rule: Rule, start: int) -> None:
+        """Refuse a past knot that a rule cannot start after."""
+        origin = self.catalog.stream(rule.stream).origin
+        head = self.knots.head(origin).number
+        knot = self.knots.find(origin, start)
+        if start == 0 or (knot is not None and knot.status is Status.COMPLETE):
+            return
+        newest = "it has no knots yet" if head is None else f"its newest is {head}"
+        raise RuleError(
+            f"Rule '{rule.id}' cannot start after knot {start} of stream '{rule.stream}': it has no "
+            f"such live knot; {newest}.",
+            code="rule.bad-start",
+            hint="Start at `latest`, or after a knot of `weft stream log`; 0 is before the first.",
+            stream=rule.stream,
+            knot=start,
+        )
 
     async def promote(
         self, name: str, *, percent: float | None = None, in_place: bool = False
@@ -186,7 +245,7 @@ class Weaver:
         """End a rule; what it has woven stays."""
         return self.rules.retire(name, because=because)
 
-    def _declare_side(self, rule: Rule) -> None:
+    def declare_side(self, rule: Rule) -> None:
         """Make the side stream of a rule known before its first row, so that pipelines can name it."""
         if rule.output is None or self.catalog.find_stream(rule.output) is not None:
             return

@@ -109,8 +109,10 @@ def _by_signature(signature: Signature, terms: list[Term]) -> Term:
             argument.fits(name, place, word, term)
     if name in ("format_string", "printf"):
         growth *= argument.width(terms[0].value)
-    # An escape at the end of a LIKE pattern raises.
-    raises = signature.raises or (name in ("like", "ilike") and "\\" in str(terms[1].value))
+    raises = signature.raises
+    if name in ("like", "ilike"):
+        # An escape before nothing, or before what needs none, raises.
+        raises = len(terms) == 3 or "\\" in terms[1].value
     total = not raises and all(term.total for term in terms)
     kind = _result(signature.result, terms, unify(alike, "Combining") if alike else UNKNOWN)
     bound = argument.bound(name, terms)

@@ -57,7 +57,7 @@ regexp_instr : string, pattern, integer? -> int
 regexp_like rlike regexp : string, pattern -> boolean
 regexp_replace : string, pattern, string, place? -> string !
 regexp_substr : string, pattern -> string
-like ilike : string, like -> boolean
+like ilike : string, like, text? -> boolean
 repeat : string, size -> string
 space : size -> string
 replace : string, string, string? -> string

@@ -10,11 +10,10 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
 from weft.weaving.call import PINNED
-from weft.weaving.grammar import ExpressionError, parse, tokens_of, too_deep, unsupported
+from weft.weaving.grammar import ExpressionError, parse, tokens_of, too_deep
 from weft.weaving.inference import Inference
 from weft.weaving.schema import Schema, Type
 from weft.weaving.term import require_boolean
@@ -44,8 +43,6 @@ class Checked:
 def check(text: str, schema: Schema, *, boolean: bool = False) -> Checked:
     """Check one expression against the columns of a stream; `boolean` asks for a condition."""
     root = parse(text)
-    if not isinstance(root, exp.Condition | exp.Interval) or isinstance(root, exp.Query):
-        raise _statement(root)
     inference = Inference(schema)
     try:
         term = inference.term(root)
@@ -60,16 +57,6 @@ def check(text: str, schema: Schema, *, boolean: bool = False) -> Checked:
         type=term.type,
         total=term.total,
         pinned=tuple(inference.pinned),
-    )
-
-
-def _statement(root: exp.Expression) -> ExpressionError:
-    if isinstance(root, exp.Alias | exp.Star | exp.Window):
-        return unsupported(root)
-    return ExpressionError(
-        "A statement is not an expression.",
-        code="expression.statement",
-        hint="Write a condition or a value only, such as total > 0.",
     )
 
 

@@ -20,6 +20,7 @@ MAX_TOKENS = 8_000
 MAX_DEPTH = 32
 
 _QUERIES = (exp.Query, exp.Exists, exp.Table, exp.From, exp.Values, exp.With)
+_STATEMENTS = {TokenType.SELECT, TokenType.WITH, *SparkParser.STATEMENT_PARSERS}
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS, TokenType.ARROW}
@@ -49,6 +50,11 @@ class Grammar(Spark):
             token: kind
             for token, kind in SparkParser.NO_PAREN_FUNCTIONS.items()
             if token in (TokenType.CURRENT_DATE, TokenType.CURRENT_TIMESTAMP)
+        }
+        COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
+            token: parser
+            for token, parser in SparkParser.COLUMN_OPERATORS.items()
+            if token in (TokenType.DOT, TokenType.DCOLON)
         }
         NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             "CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
@@ -89,22 +95,24 @@ def parse(text: str) -> exp.Expression:
     """The one expression that a text says; refuses everything else."""
     tokens = tokens_of(text)
     _check_size(tokens)
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise ExpressionError(
+            "Only one expression is taken, and no semicolon.",
+            code="expression.several",
+            hint="Write each expression as a step of its own.",
+        )
     try:
-        roots = _GRAMMAR.parser().parse(tokens, text)
+        roots = _GRAMMAR.parser().parse_into(exp.Condition, tokens, text)
     except RecursionError as failure:
         raise too_deep() from failure
     except SqlglotError as failure:
         errors = getattr(failure, "errors", None) or [{}]
         place = errors[0].get("highlight") or ""
         reason = str(errors[0].get("description") or "it cannot be parsed").rstrip(".")
+        if tokens[0].token_type in _STATEMENTS:
+            raise _statement() from failure
         raise _syntax(text, f"{reason}, near {place!r}" if place else reason) from failure
-    if len(roots) != 1 or any(token.token_type is TokenType.SEMICOLON for token in tokens):
-        raise ExpressionError(
-            "Only one expression is taken, and no semicolon.",
-            code="expression.several",
-            hint="Write each expression as a step of its own.",
-        )
-    root = roots[0]
+    root = roots[0] if roots else None
     if not isinstance(root, exp.Expression):
         raise _syntax(text, "it is not an expression")
     _check_nodes(root)
@@ -165,6 +173,14 @@ def _check_nodes(root: exp.Expression) -> None:
     for count, _ in enumerate(root.walk(bfs=True), start=1):
         if count > MAX_NODES:
             raise _too_large()
+
+
+def _statement() -> ExpressionError:
+    return ExpressionError(
+        "A statement is not an expression.",
+        code="expression.statement",
+        hint="Write a condition or a value only, such as total > 0.",
+    )
 
 
 def _control(character: str) -> ExpressionError:

@@ -6,6 +6,7 @@ What is written down is made of checked pieces only, so Spark never sees the aut
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -119,6 +120,8 @@ class Inference:
 
     def binary_literal(self, node: exp.HexString) -> Term:
         digits = node.name
+        if len(digits) % 2 or not all(digit in string.hexdigits for digit in digits):
+            raise mismatch(f"X'{shorten(digits)}' is not binary.", "Write pairs of digits 0 to F.")
         return Term(f"X'{digits}'", Type("binary"), literal=True, value=bytes.fromhex(digits))
 
     def boolean(self, node: exp.Boolean) -> Term:
@@ -134,11 +137,11 @@ class Inference:
     def negation(self, node: exp.Not) -> Term:
         inner = self.term(node.this)
         require_boolean(inner, "`not`")
-        return Term(f"not {inner.closed}", coercion.BOOLEAN, inner.total, group="not")
+        return _negated(inner)
 
     def minus(self, node: exp.Neg) -> Term:
         inner = self.term(node.this)
-        if inner.literal and isinstance(inner.value, int) and not isinstance(inner.value, bool):
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
             return number(f"-{inner.sql}")
         kind = inner.type
         if not (coercion.is_open(kind) or coercion.is_interval(kind)) and kind.name not in NUMERICS:
@@ -189,16 +192,18 @@ class Inference:
         return Term(f"{held.closed} is {word}", coercion.BOOLEAN, held.total, group="compare")
 
     def like(self, node: exp.Expression) -> Term:
-        only(node, "this", "expression")
+        only(node, "this", "expression", "negate")
         name = "rlike" if isinstance(node, exp.RegexpLike) else type(node).__name__.lower()
-        return call.judge(self, name, [node.this, node.expression])
+        term = call.judge(self, name, [node.this, node.expression])
+        return _negated(term) if node.args.get("negate") else term
 
     def escape(self, node: exp.Escape) -> Term:
-        inner = self.term(node.this)
-        sign = self.term(node.expression)
-        if not isinstance(node.this, exp.Like | exp.ILike) or len(str(sign.value)) != 1:
+        like = node.this
+        if not isinstance(like, exp.Like | exp.ILike):
             raise unsupported(node)
-        return Term(f"{inner.sql[:-1]}, {sign.sql})", coercion.BOOLEAN, total=False)
+        given = [like.this, like.expression, node.expression]
+        term = call.judge(self, type(like).__name__.lower(), given)
+        return _negated(term) if like.args.get("negate") else term
 
     def case(self, node: exp.Case) -> Term:
         only(node, "this", "ifs", "default")
@@ -298,6 +303,10 @@ class Inference:
         exp.CurrentTimestamp: moment,
         exp.CurrentDate: moment,
     }
+
+
+def _negated(term: Term) -> Term:
+    return Term(f"not {term.closed}", coercion.BOOLEAN, term.total, group="not")
 
 
 def _path(node: Any) -> list[str]:

@@ -127,21 +127,27 @@ def is_whole(term: Term) -> bool:
 def number(text: str) -> Term:
     """A number as written: whole, decimal or (with an exponent) double, as Spark reads it."""
     digits = text.lstrip("-")
+    try:
+        size = float(text)
+    except ValueError:
+        raise mismatch(
+            f"{shorten(text)} is not a number.", "Write it as 1000, 1.5 or 1e3."
+        ) from None
     if "e" in digits.lower():
-        if not math.isfinite(float(text)):
+        if not math.isfinite(size):
             raise mismatch(f"{text} is more than a double can hold.", "Write a smaller number.")
-        return Term(text, DOUBLE, literal=True, value=float(text))
+        return Term(text, DOUBLE, literal=True, value=size)
     whole, point, fraction = digits.partition(".")
-    size = len((whole + fraction).lstrip("0")) or 1
-    if size > 38 or len(fraction) > 38:
+    places = len((whole + fraction).lstrip("0")) or 1
+    if places > 38 or len(fraction) > 38:
         raise mismatch(f"{shorten(text)} has more than 38 digits.", "Write a smaller number.")
     if point:
         precision = max(len(whole.lstrip("0")) + len(fraction), 1)
         kind = Type("decimal", precision=precision, scale=len(fraction))
-        return Term(text, kind, literal=True, value=float(text))
+        return Term(text, kind, literal=True, value=size)
     value = int(text)
     if -(2**31) <= value < 2**31:
         return Term(text, INT, literal=True, value=value, bound=value)
     if -(2**63) <= value < 2**63:
         return Term(text, BIGINT, literal=True, value=value, bound=value)
-    return Term(text, Type("decimal", precision=size), literal=True, value=value)
+    return Term(text, Type("decimal", precision=places), literal=True, value=value)

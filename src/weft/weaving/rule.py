@@ -32,6 +32,8 @@ class Rule:
     output: str | None = None
     percent: float = 100.0
     since: int = 0
+    filled_after: int | None = None
+    """The past knot after which recorded rows were woven into its output, if it started there."""
     order: int = 0
     author: str | None = None
     note: str | None = None
@@ -90,6 +92,7 @@ _PLAIN = (
     "output",
     "percent",
     "since",
+    "filled_after",
     "order",
     "author",
     "note",

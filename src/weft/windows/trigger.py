@@ -30,9 +30,9 @@ class Pace:
 class Trigger:
     """When the panes of a window come.
 
-    Without anything said, a pane comes when the watermark reaches the window's end, and another with
-    each knot that brings records for it within the allowed lateness. `early` adds panes before the
-    end; `late` makes late panes wait for a number of records; `final` leaves one pane, once the
+    Without anything said, a pane comes when the watermark reaches the window's end, and another
+    with each knot that brings records for it within the allowed lateness. `early` adds panes before
+    the end; `late` makes late panes wait for a number of records; `final` leaves one pane, once the
     lateness has passed; `plain` replaces all of that by a pace alone.
     """
 

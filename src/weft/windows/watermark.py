@@ -1,7 +1,7 @@
-"""How far event time has come, per source partition and for the whole stream. Pure: values in, values out.
+"""How far event time has come, per source partition and for the whole stream. Pure values.
 
-The ingest spine calls `advance` once a knot, stamps `minimum()` on the rows of the next one and writes `to_json` into
-the knot, from which a restart goes on.
+The ingest spine calls `advance` once a knot, stamps `minimum()` on the rows of the next one and
+writes `to_json` into the knot, from which a restart goes on.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def advance(
     """The watermarks after a knot that saw these highest event times per partition.
 
     A partition that was read and brought nothing is given as None, so that one which has never
-    brought a record holds the watermark back until it counts as idle. An event time too far ahead of
-    the clock does not count, and is in `ahead`. A stated watermark replaces the derived one from then
-    on. The watermark never goes back.
+    brought a record holds the watermark back until it counts as idle. An event time too far ahead
+    of the clock does not count, and is in `ahead`. A stated watermark replaces the derived one from
+    then on. The watermark never goes back.
     """
     at_ms = _ms(now)
     limit = latest_ms(now, max_ahead)

@@ -39,14 +39,13 @@ KEYS = (
     "timestamp",
 )
 
-# A window that a record falls into is written as one update of its slices: more would be a
-# mistake of units.
+# More windows than this over one record are a mistake of units.
 MOST_WINDOWS = 10_000
 
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """A declared window: half-open bounds in milliseconds of event time, and when its panes come."""
+    """A declared window: half-open bounds in milliseconds of event time, and when panes come."""
 
     type: Kind
     size_ms: int = 0

@@ -224,7 +224,10 @@ PIPELINES = [
     ),
     (
         "an expression in the third of three",
-        'p:\n    from: orders\n    steps:\n      - set:\n          a: id\n          b: email\n          c: "emai"',
+        (
+            "p:\n    from: orders\n    steps:\n      - set:\n          a: id\n"
+            "          b: email\n          c: emai"
+        ),
         "expression.unknown-column",
         15,
     ),
@@ -320,7 +323,10 @@ PIPELINES = [
     ),
     (
         "a misspelt window",
-        "p:\n    from: orders\n    window: {type: tumblin, size_ms: 5}\n    aggregate: {n: count(*)}",
+        (
+            "p:\n    from: orders\n    window: {type: tumblin, size_ms: 5}\n"
+            "    aggregate: {n: count(*)}"
+        ),
         "window.type",
         11,
     ),
@@ -338,7 +344,10 @@ PIPELINES = [
     ),
     (
         "a group that is not there",
-        "p:\n    from: orders\n    window: {type: tumbling, size_ms: 5}\n    by: [emial]\n    aggregate: {n: count(*)}",
+        (
+            "p:\n    from: orders\n    window: {type: tumbling, size_ms: 5}\n    by: [emial]\n"
+            "    aggregate: {n: count(*)}"
+        ),
         "schema.unknown-column",
         12,
     ),

@@ -1,7 +1,7 @@
 """The semantics of windows, said in plain Python and as slowly as is needed to be obvious.
 
-In go the knots of a stream: rows and the watermark that holds after them. Out come panes and late rows, knot by knot.
-Whatever the operator does is compared with this.
+In go the knots of a stream: rows and the watermark that holds after them. Out come panes and late
+rows, knot by knot. Whatever the operator does is compared with this.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Model:
         return touched
 
     def _merge(self, key: Any, rows: list[Row], late: list[Late]) -> list[Window]:
-        """Sessions that overlap or touch become one; a group of nothing but expired rows is late."""
+        """Sessions that overlap or touch become one; a group of only expired rows is late."""
         held = self.windows.setdefault(key, [])
         gap = self.spec.gap_ms
         spans: list[tuple[float, float, Window | Row]] = [(w.start, w.end, w) for w in held]

@@ -1,6 +1,7 @@
 """Transcripts: inputs, watermarks and the panes that must come, as one YAML document each.
 
-The form is that of Apache Beam's trigger transcripts: windows are printed inclusive, times are whole units.
+The form is that of Apache Beam's trigger transcripts: windows are printed inclusive, times are
+whole units.
 """
 
 from __future__ import annotations

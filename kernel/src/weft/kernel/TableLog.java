@@ -20,8 +20,8 @@ import org.apache.spark.sql.SparkSession;
  * The Delta log of a stream table, in which every knot of the stream is one commit and a rollback is one more.
  *
  * <p>Each commit of ours points back to the newest cut and the newest schema before it, so that opening a table reads a
- * handful of files however long its log is, and nothing is kept in memory per knot. Not shared between threads without
- * its own lock; several instances, also in several processes, may be used on one table.
+ * handful of files however long its log is, and nothing is kept in memory per knot. Threads may share an instance;
+ * several instances, also in several processes, may be used on one table.
  */
 public final class TableLog {
   private static final int RECENT = 256;
@@ -398,10 +398,11 @@ public final class TableLog {
   private static String text(
       String operation, ObjectNode weft, long cut, long schema, List<ObjectNode> actions) {
     ObjectNode note = Json.object();
+    // First, so that the sum's place is the first blank of the text: the hash of no rows is all zeros too.
+    note.putObject("log").put("cut", cut).put("schema", schema).put("sum", CommitSum.BLANK);
     if (weft != null) {
       note.set("weft", weft);
     }
-    note.putObject("log").put("cut", cut).put("schema", schema);
     ObjectNode info = Json.object().put("timestamp", System.currentTimeMillis());
     info.put("operation", operation).putObject("operationParameters");
     info.put("engineInfo", "weft").put("userMetadata", note.toString());
@@ -410,7 +411,7 @@ public final class TableLog {
     for (ObjectNode action : actions) {
       lines.append(action).append('\n');
     }
-    return lines.toString();
+    return CommitSum.fill(lines.toString());
   }
 
   private static ObjectNode wrap(String name, ObjectNode body) {

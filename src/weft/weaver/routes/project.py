@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 
@@ -21,7 +21,7 @@ async def show(weaver: UsesWeaver) -> dict[str, Any]:
 
 @router.put("/project")
 async def deploy(
-    weaver: UsesWeaver, form: dict[str, Any] = Body(...), dry_run: bool = False
+    weaver: UsesWeaver, form: Annotated[dict[str, Any], Body()], dry_run: bool = False
 ) -> dict[str, list[str]]:
     """Deploy a checked project; says which pipelines are added, changed and removed."""
     try:

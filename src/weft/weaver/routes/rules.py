@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from weft.weaver.attach import RuleRequest
@@ -45,9 +45,18 @@ async def show(weaver: UsesWeaver, id: str) -> dict[str, Any]:
 
 
 @router.post("/rules", status_code=201)
-async def attach(weaver: UsesWeaver, body: Attach) -> dict[str, Any]:
-    """Attach a rule: checked first, in force from the next knot of its stream on."""
-    return (await weaver.attach(RuleRequest(**body.model_dump()))).to_dict()
+async def attach(
+    weaver: UsesWeaver, body: Attach, response: Response, dry_run: bool = False, knots: int = 10
+) -> dict[str, Any]:
+    """Attach a rule: checked first, in force from the next knot of its stream on.
+
+    With `dry_run` it is tried on the last `knots` recorded knots, and nothing changes.
+    """
+    request = RuleRequest(**body.model_dump())
+    if dry_run:
+        response.status_code = 200
+        return await weaver.plan_attach(request, knots=knots)
+    return (await weaver.attach(request)).to_dict()
 
 
 class Promote(BaseModel):

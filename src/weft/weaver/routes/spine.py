@@ -33,6 +33,7 @@ class Pin(BaseModel):
 async def pin(request: Request, body: Pin) -> Response:
     """Fix the rule set of a batch; a repeated batch gets the same one."""
     weaver: Weaver = request.app.state.weaver
+    await weaver.fills.passage(body.pipeline)
     asked = PinRequest(
         body.pipeline, body.stream, body.epoch, body.batch, body.offsets, body.inputs
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,19 @@ class StoreBusyError(WeftError):
 
     code = "store.busy"
     domain = "conflict"
+
+
+class StoreDamagedError(WeftError):
+    """The files of the store are not what was written."""
+
+    code = "store.damaged"
+    domain = "internal"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The weaver's store cannot be read: {reason}.",
+            hint="Restore it from a backup; `weft verify` says what else differs.",
+        )
 
 
 class RocksStore:
@@ -43,7 +57,10 @@ class RocksStore:
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> bytes | None:
-        value: bytes | None = self._db.get(key)
+        try:
+            value: bytes | None = self._db.get(key)
+        except Exception as error:
+            raise StoreDamagedError(str(error)) from error
         return value
 
     def scan(
@@ -54,15 +71,25 @@ class RocksStore:
         limit: int | None = None,
         reverse: bool = False,
     ) -> Iterator[tuple[bytes, bytes]]:
-        edge = prefix + b"\xff" if reverse else prefix
-        first = edge if start is None else start
+        cursor = self._db.iter()
+        if reverse:
+            cursor.seek_for_prev(prefix + b"\xff" if start is None else start)
+        else:
+            cursor.seek(prefix if start is None else start)
         found = 0
-        for key, value in self._db.items(backwards=reverse, from_key=first):
+        while cursor.valid():
+            key = cursor.key()
             assert isinstance(key, bytes)  # raw mode
             if not key.startswith(prefix) or (limit is not None and found >= limit):
                 return
             found += 1
-            yield key, value
+            yield key, cursor.value()
+            cursor.prev() if reverse else cursor.next()
+        # A cursor that meets damage ends like one that meets the last key; only its status tells.
+        try:
+            cursor.status()
+        except Exception as error:
+            raise StoreDamagedError(str(error)) from error
 
     def apply(
         self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None

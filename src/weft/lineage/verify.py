@@ -1,0 +1,115 @@
+"""Whether everything that was recorded is true of everything that is stored, and what is wrong where.
+
+In comes what the weaver recorded and the folder of the streams, out comes a list of findings. Called by
+`weft verify` and by tests; needs neither Spark nor a running weaver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from weft.lineage.chain import Line, check_chain, check_inputs, live_numbers
+from weft.lineage.finding import Finding, Verification
+from weft.lineage.knot import Knot
+from weft.lineage.table import check_table
+
+
+@dataclass(frozen=True)
+class StreamRecord:
+    """A stream as it is recorded: its name, and the stream whose knots it shares."""
+
+    name: str
+    origin: str
+
+
+class Recorded(Protocol):
+    """What the weaver recorded; a record that cannot be read is left out here and found by `damage`."""
+
+    def damage(self) -> Iterator[Finding]:
+        """Everything in the store that is not what was written; counts what it reads."""
+        ...
+
+    def size(self) -> int:
+        """How many records there are."""
+        ...
+
+    def streams(self) -> list[StreamRecord]:
+        """All streams."""
+        ...
+
+    def head(self, stream: str) -> tuple[int | None, int]:
+        """The newest live knot of a stream, and the highest number given out."""
+        ...
+
+    def knots(self, stream: str) -> Iterator[Knot]:
+        """All knots of a stream, oldest first."""
+        ...
+
+    def has_rule(self, name: str, version: str) -> bool:
+        """Whether a rule with this id is known, and this version of it, unchanged."""
+        ...
+
+
+def verify(
+    recorded: Recorded,
+    table: Callable[[str], Path],
+    *,
+    deep: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Verification:
+    """Check the store, the chains, the ledgers and the tables; `deep` hashes every row again.
+
+    1. Store: every record has the checksum it was written with.
+    2. Knots: each is as it was sealed, the chain leads from the head back, ledgers balance.
+    3. Lineage: what a knot consumed is what its inputs wrote, the rules that it names are there.
+    4. Tables: each commit says what its knot says, and the files have the bytes that were written.
+    """
+    report = Verification()
+    progress("the weaver's store")
+    report.findings.extend(recorded.damage())  # 1
+    report.counts["records"] = recorded.size()
+    streams = recorded.streams()
+    origins = sorted({stream.origin for stream in streams})
+    lines = {name: _line(recorded, name) for name in origins}
+    for line in lines.values():  # 2
+        progress(f"the knots of {line.stream}")
+        check_chain(line, report)
+    written = _written(lines)
+    for line in lines.values():  # 3
+        check_inputs(line, written, report)
+        _check_rules(recorded, line, report)
+    for stream in streams:  # 4
+        progress(f"the table of {stream.name}")
+        report.counts["streams"] += 1
+        check_table(stream.name, table(stream.name), lines[stream.origin], report, deep=deep)
+    return report
+
+
+def _line(recorded: Recorded, stream: str) -> Line:
+    head, last = recorded.head(stream)
+    knots = {knot.number: knot for knot in recorded.knots(stream)}
+    return Line(stream, knots, head, last, live_numbers(knots, head))
+
+
+def _written(lines: Mapping[str, Line]) -> dict[str, dict[int, int]]:
+    """The hash of what each live knot wrote to each stream."""
+    hashes: dict[str, dict[int, int]] = {}
+    for line in lines.values():
+        for number in line.live:
+            for stream, output in line.knots[number].outputs.items():
+                hashes.setdefault(stream, {})[number] = int(output.hash, 16)
+    return hashes
+
+
+def _check_rules(recorded: Recorded, line: Line, report: Verification) -> None:
+    for number, knot in line.knots.items():
+        for rule in knot.rules:
+            report.expect(
+                recorded.has_rule(rule.id, rule.version),
+                "knot.rule-missing",
+                f"knot {number} of {line.stream}",
+                f"nothing is known of rule '{rule.id}' as it was then",
+            )

@@ -1,0 +1,77 @@
+"""Several input streams of a pipeline as one: their columns together. Called by `check`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.project.definition import StreamSpec
+from weft.project.document import Path
+from weft.project.problem import Report
+from weft.weaving.coercion import common
+from weft.weaving.schema import Schema, unknown_column
+
+
+def united(inputs: list[StreamSpec], path: Path, report: Report) -> Schema | None:
+    """Several inputs one after the other: they need the same columns."""
+    first = inputs[0]
+    for stream in inputs[1:]:
+        if {one.name: one.type for one in stream.schema} != {
+            one.name: one.type for one in first.schema
+        }:
+            report.add(
+                "project.schema-differs",
+                (*path, "from"),
+                f"Streams {first.name!r} and {stream.name!r} have different columns.",
+                "Bring them to the same columns with `select` first, or use a `join`.",
+            )
+            return None
+    return first.schema
+
+
+def joined(
+    join: Mapping[str, Any], inputs: list[StreamSpec], path: Path, report: Report
+) -> Schema | None:
+    """Two inputs side by side: the left one's columns, then what the right one adds."""
+    path = (*path, "join")
+    if len(inputs) != 2:
+        report.add(
+            "project.join", path, "A join needs two streams in `from`.", "Write `from: [a, b]`."
+        )
+        return None
+    left, right = inputs
+    pairs = join["on"]
+    check_names([one for one, _ in pairs], left.schema, (*path, "on"), report)
+    check_names([other for _, other in pairs], right.schema, (*path, "on"), report)
+    for one, other in pairs:
+        a, b = left.schema.find(one), right.schema.find(other)
+        if a and b and common(a.type, b.type) is None:
+            report.add(
+                "project.join",
+                (*path, "on"),
+                f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
+                "Join on columns of the same type.",
+            )
+    taken = {other.lower() for _, other in pairs}
+    added = tuple(one for one in right.schema if one.name.lower() not in taken)
+    twice = [one.name for one in added if left.schema.find(one.name)]
+    if twice:
+        report.add(
+            "project.join",
+            path,
+            f"Both streams of the join have {', '.join(twice)}.",
+            "Rename or drop them in a pipeline before the join.",
+        )
+        return None
+    return Schema((*left.schema.fields, *added))
+
+
+def check_names(
+    names: Sequence[str], schema: Schema, path: Path, report: Report
+) -> tuple[str, ...]:
+    """These columns as the schema spells them; notes each that is not there."""
+    for name in names:
+        if schema.find(name) is None:
+            report.add_error(unknown_column(name, schema.names), path)
+    found = [schema.find(name) for name in names]
+    return tuple(field.name for field in found if field is not None)

@@ -1,0 +1,75 @@
+"""Two streams compared row by row: what one has that the other has not, and what differs, with examples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from weft.runtime.recorded import Chunk, chunks, read
+from weft.runtime.tables import Tables
+from weft.weaving.schema import Schema, quote
+
+if TYPE_CHECKING:
+    from weft.runtime.worker import Worker
+
+EXAMPLES = 5
+EVERYTHING = 2**62
+
+
+def diff(
+    worker: Worker,
+    *,
+    left: str,
+    right: str,
+    after: int,
+    left_schema: dict[str, Any],
+    right_schema: dict[str, Any],
+    key: list[str],
+) -> dict[str, Any]:
+    """Compare the rows of two streams after a knot; a record is the same row in both by its id."""
+    old = _rows(worker, left, after, Schema.from_json(left_schema), name="old")
+    new = _rows(worker, right, after, Schema.from_json(right_schema), name="new")
+    both = old.join(new, "id", "full_outer").cache()
+    try:
+        removed = both.where("new IS NULL")
+        added = both.where("old IS NULL")
+        changed = both.where("old IS NOT NULL AND new IS NOT NULL AND old != new")
+        return {
+            "left": left,
+            "right": right,
+            "after": after,
+            "key": key,
+            "rows": {"left": old.count(), "right": new.count()},
+            "added": added.count(),
+            "removed": removed.count(),
+            "changed": changed.count(),
+            "examples": {
+                "added": _examples(added, "new"),
+                "removed": _examples(removed, "old"),
+                "changed": _examples(changed, "old", "new"),
+            },
+        }
+    finally:
+        both.unpersist()
+
+
+def _rows(worker: Worker, stream: str, after: int, schema: Schema, *, name: str) -> DataFrame:
+    """Every row as its id and the JSON of its columns, nulls left out so that added columns show."""
+    table = Tables(worker.spark, worker.storage).open(stream)
+    found = (
+        list(chunks(table, stream, after, EVERYTHING, rows=EVERYTHING)) if table.exists() else []
+    )
+    chunk = found[0] if found else Chunk(after, after, 0, None, ())
+    frame = read(worker.spark, chunk, schema)
+    columns = ", ".join(map(quote, schema.names))
+    return frame.select(
+        f.col("_weft.id").alias("id"), f.expr(f"to_json(struct({columns}))").alias(name)
+    )
+
+
+def _examples(frame: DataFrame, *sides: str) -> list[dict[str, Any]]:
+    return [
+        row.asDict() for row in frame.select("id", *sides).orderBy("id").limit(EXAMPLES).collect()
+    ]

@@ -1,0 +1,94 @@
+"""Rows that a stream has recorded, as frames: what rules are tried on, filled from, and compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from weft.errors import WeftError
+from weft.runtime.kernel import Table
+from weft.runtime.relay import WEFT
+from weft.weaving.schema import Schema, quote
+
+
+class InputGoneError(WeftError):
+    """Recorded rows that are asked for are no longer kept."""
+
+    code = "stream.rows-gone"
+    domain = "user"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some live knots in a row of one stream, with their files."""
+
+    first: int
+    last: int
+    rows: int
+    watermark_ms: int | None
+    files: tuple[str, ...]
+
+
+def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Iterator[Chunk]:
+    """The live knots in (after, upto] in pieces of about so many rows, each of whole knots."""
+    held: list[Mapping[str, Any]] = []
+    count = 0
+    for knot in table.knots(after, upto):
+        _check_kept(table, stream, knot)
+        if held and count + knot["weft"]["rows"] > rows:
+            yield _chunk(table, held)
+            held, count = [], 0
+        held.append(knot)
+        count += knot["weft"]["rows"]
+    if held:
+        yield _chunk(table, held)
+
+
+def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
+    """The rows of a chunk as the weave wants them; columns that older files lack are null."""
+    columns = StructType.fromJson(schema.to_json()).add("_weft", WEFT)
+    frame = spark.createDataFrame([], columns)
+    if chunk.files:
+        frame = spark.read.schema(columns).parquet(*chunk.files)
+    return frame.selectExpr(
+        *(quote(name) for name in schema.names),
+        "_weft",
+        "CAST(NULL AS STRING) AS _weft_bad",
+        "CAST(NULL AS BINARY) AS _weft_raw",
+    )
+
+
+def _check_kept(table: Table, stream: str, knot: Mapping[str, Any]) -> None:
+    missing = [f for f in knot["files"] if not Path(table.path, f["path"]).exists()]
+    if not missing:
+        return
+    first = next(
+        (
+            later["weft"]["knot"]
+            for later in table.knots(knot["weft"]["knot"], 2**62)
+            if all(Path(table.path, f["path"]).exists() for f in later["files"])
+        ),
+        None,
+    )
+    kept = f"they are kept from knot {first} on" if first else "none are kept"
+    raise InputGoneError(
+        f"The rows of knot {knot['weft']['knot']} of stream '{stream}' are gone: {kept}.",
+        hint=f"Start at {first - 1}." if first else "Start at `latest`.",
+        stream=stream,
+        knot=first,
+    )
+
+
+def _chunk(table: Table, knots: list[Mapping[str, Any]]) -> Chunk:
+    return Chunk(
+        first=knots[0]["weft"]["knot"],
+        last=knots[-1]["weft"]["knot"],
+        rows=sum(knot["weft"]["rows"] for knot in knots),
+        watermark_ms=knots[-1]["weft"]["watermark"],
+        files=tuple(f"{table.path}/{f['path']}" for knot in knots for f in knot["files"]),
+    )

@@ -1,0 +1,80 @@
+"""What the weaver's store holds, as a verification reads it: record by record, also where some are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from weft.lineage.finding import Finding
+from weft.lineage.knot import Knot
+from weft.lineage.verify import StreamRecord
+from weft.weaver.store.records import RecordCorruptError, open_record
+from weft.weaver.store.rocks import StoreDamagedError
+from weft.weaver.store.store import Store, key, key_range
+from weft.weaving.rule import Rule
+
+
+class StoredRecords:
+    """The records of a store; those that cannot be read are left out, and told by `damage`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._size = 0
+
+    def damage(self) -> Iterator[Finding]:
+        """Every record whose checksum is not that of its content."""
+        self._size = 0
+        try:
+            for name, value in self._store.scan(b""):
+                self._size += 1
+                if _read(name, value) is None:
+                    where = name.decode(errors="replace").replace("\x00", "/")
+                    yield Finding("store.altered", f"record {where}", "it is not what was written")
+        except StoreDamagedError as error:
+            yield Finding("store.damaged", "the weaver's store", error.message)
+
+    def size(self) -> int:
+        """How many records `damage` read."""
+        return self._size
+
+    def streams(self) -> list[StreamRecord]:
+        """All streams."""
+        return [StreamRecord(form["name"], form["origin"]) for form in self._scan("stream")]
+
+    def head(self, stream: str) -> tuple[int | None, int]:
+        """The newest live knot of a stream, and the highest number given out."""
+        form = self._find("head", stream)
+        return (form["number"], form["last"]) if form else (None, 0)
+
+    def knots(self, stream: str) -> Iterator[Knot]:
+        """All knots of a stream, oldest first."""
+        return (Knot.from_dict(form) for form in self._scan("knot", stream))
+
+    def has_rule(self, name: str, version: str) -> bool:
+        """Whether a rule with this id is known, and this version of it, unchanged."""
+        form = self._find("rule-version", version)
+        return form is not None and Rule.from_dict(form).version == version
+
+    def _find(self, *parts: str | int) -> Any | None:
+        name = key(*parts)
+        try:
+            value = self._store.get(name)
+        except StoreDamagedError:
+            return None
+        return None if value is None else _read(name, value)
+
+    def _scan(self, *parts: str | int) -> Iterator[Any]:
+        try:
+            for name, value in self._store.scan(key_range(*parts)):
+                form = _read(name, value)
+                if form is not None:
+                    yield form
+        except StoreDamagedError:
+            return  # `damage` has told of it
+
+
+def _read(name: bytes, value: bytes) -> Any | None:
+    try:
+        return open_record(name, value)
+    except RecordCorruptError:
+        return None

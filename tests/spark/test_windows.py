@@ -1,0 +1,111 @@
+"""The window operator on Spark: panes and late rows equal the model's, however batches are cut."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from tests.spark.windowing import Answer, WindowRun, pane_of, to_ms
+from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
+from tests.unit.windows.strategy import streams, windows
+from weft.windows.window import WindowSpec
+
+TUMBLING = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 20})
+
+
+def expected_pane(pane: Pane) -> tuple[Any, ...]:
+    """A pane of the model in the form of `pane_of`."""
+    bounds = (None if abs(bound) == NEVER else bound for bound in (pane.start, pane.end))
+    values = tuple(sorted(pane.values))
+    return (
+        pane.key,
+        *bounds,
+        values,
+        pane.timestamp,
+        pane.kind,
+        pane.revision,
+        pane.final,
+        len(values),
+    )
+
+
+def expected_late(late: Late) -> tuple[Any, ...]:
+    """A late row of the model in the form of `late_of`."""
+    return late.row.key, late.row.value, late.start, late.end, late.lateness
+
+
+def late_of(row: Any) -> tuple[Any, ...]:
+    """A late row in the form in which it is compared with the model's."""
+    return row.key, row.value, to_ms(row.window_start), to_ms(row.window_end), row.lateness_ms
+
+
+def compare(number: int, model: Model, knots: list[Knot], answer: Answer) -> None:
+    """One batch of one window against the model, and its ledger."""
+    panes, late = model.run(knots)
+    assert Counter(pane_of(pane) for at, pane in answer.panes if at == number) == Counter(
+        expected_pane(pane) for knot in panes for pane in knot
+    )
+    assert Counter(late_of(row) for at, row in answer.late if at == number) == Counter(
+        expected_late(row) for knot in late for row in knot
+    )
+    reports = [report for at, report in answer.reports if at == number]
+    fed = sum(len(knot.rows) for knot in knots)
+    assert sum(report["absorbed"] + report["late"] for report in reports) == fed
+    assert all(report["watermark"] == model.watermark for report in reports)
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(specs=st.lists(windows(), min_size=6, max_size=6), knots=streams(), data=st.data())
+def test_panes_equal_the_model_through_any_batches_and_restarts(
+    spark: SparkSession, specs: list[WindowSpec], knots: list[Knot], data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as folder:
+        run = WindowRun(spark, Path(folder), specs)
+        models = [Model(spec) for spec in specs]
+        run.start()
+        while knots:
+            size = data.draw(st.integers(1, 4))
+            batch, knots = knots[:size], knots[size:]
+            answer = run.feed(batch)
+            trouble = data.draw(st.sampled_from(["none", "none", "restart", "crash"]))
+            if trouble != "none":
+                answer = run.restart(is_crash=trouble == "crash")
+            for number, model in enumerate(models):
+                compare(number, model, batch, answer)
+        run.stop()
+
+
+def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Path) -> None:
+    specs = [
+        TUMBLING,
+        WindowSpec.from_dict({"type": "sliding", "size_ms": 20, "slide_ms": 10}),
+        WindowSpec.from_dict({"type": "session", "gap_ms": 5, "allowed_lateness_ms": 10}),
+    ]
+    run = WindowRun(spark, tmp_path, specs)
+    run.start()
+    sizes = []
+    for hour in range(12):
+        at = hour * 100
+        answer = run.feed([Knot([Row(at + n, n, f"k{n % 3}") for n in range(100)], at + 50)])
+        sizes.append(sum(report["windows"] for _, report in answer.reports))
+    answer = run.feed([Knot([], 10_000)])
+    run.stop()
+    assert max(sizes[2:]) == min(sizes[2:])
+    assert sum(report["windows"] for _, report in answer.reports) == 0
+    state = spark.read.format("statestore").option("path", str(tmp_path / "checkpoint"))
+    for operator, names in ((0, ["segments", "revisions"]), (2, ["keys", "agenda"])):
+        for name in names:
+            left = state.option("operatorId", operator).option("stateVarName", name)
+            assert left.load().count() == 0
