@@ -35,15 +35,8 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """One session for the whole run."""
-    from weft.runtime import jars, session
+def spark() -> SparkSession:
+    """One session for the whole run, the same that `play` uses."""
+    from weft.testing import shared_session
 
-    created = session.create(
-        "local[2]",
-        app="tests",
-        conf={"spark.driver.memory": "1g"},
-        jars=[*jars.find("core"), *jars.find("kafka")],
-    )
-    yield created
-    session.stop(created)
+    return shared_session()

@@ -78,9 +78,7 @@ class Play:
     def __init__(
         self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
     ) -> None:
-        # Batches run as soon as something was fed.
-        eager = replace(project.processing, checkpoint_interval=0.0)
-        self.project = replace(project, processing=eager)
+        self.project = _eager(project)
         self.storage = Storage(str(storage.absolute()))
         self.spark = spark
         self._clock = clock
@@ -95,6 +93,12 @@ class Play:
     def api(self) -> httpx.Client:
         """A client of the weaver's REST interface."""
         return self._api
+
+    @property
+    def worker(self) -> Worker:
+        """The worker that runs now."""
+        assert self._worker is not None
+        return self._worker
 
     @property
     def address(self) -> str:
@@ -137,6 +141,14 @@ class Play:
         forms = self.api.get("/knots", params={"stream": stream, "limit": 1000}).raise_for_status()
         knots = [Knot.from_dict(form) for form in reversed(forms.json())]
         return [knot for knot in knots if all or knot.status is Status.COMPLETE]
+
+    def apply(self, project: str | Path | Mapping[str, Any]) -> dict[str, list[str]]:
+        """Deploy another version of the project; returns what changed when all of it is idle."""
+        self.project = _eager(load(project))
+        response = self.api.put("/project", json=self.project.to_dict()).raise_for_status()
+        self.settle()
+        changes: dict[str, list[str]] = response.json()
+        return changes
 
     def attach(self, *, stream: str, steps: list[Any], **options: Any) -> Rule:
         """Attach a rule, in force from the next batch on; options as in POST /rules."""
@@ -237,7 +249,7 @@ class Play:
         self._fed[stream] = feed.append(records, **options)
 
     def _feed_folder(self, stream: str) -> str:
-        return self.storage.source(stream)
+        return f"{self.storage.source(stream)}/feed"
 
     def _is_idle(self) -> bool:
         return not self._unfinished()
@@ -284,3 +296,8 @@ class Play:
     @staticmethod
     def _die() -> None:
         raise CrashError
+
+
+def _eager(project: Project) -> Project:
+    """The project with batches that run as soon as something was fed."""
+    return replace(project, processing=replace(project.processing, checkpoint_interval=0.0))

@@ -21,6 +21,8 @@ SLIDING = WindowSpec.from_dict({"type": "sliding", "size_ms": 1000, "slide_ms": 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
     """Numbers with nulls, ties and both signs, of three keys, in two knots, with control rows."""
+    # A batch query with state finds Spark's coordinator of state stores only once streaming was used.
+    assert spark.streams.active is not None
     control = json.dumps({"bucket": 0, "knots": [[1, 500], [2, 1_000_000]]})
     stream = spark.range(ROWS).selectExpr(
         "if(id % 3 = 0, null, concat('k', id % 3)) AS key",

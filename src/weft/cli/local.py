@@ -1,4 +1,7 @@
-"""Weft on one machine: a weaver and a worker as child processes over one storage folder. Run by `weft up` and the demo."""
+"""Weft on one machine: a weaver and a worker as child processes over one storage folder.
+
+Run by `weft up` and the demo.
+"""
 
 from __future__ import annotations
 

@@ -41,11 +41,13 @@ def init(terminal: Terminal, folder: Path) -> None:
 def check(terminal: Terminal, file: Path) -> None:
     """Find everything that is wrong with the project in FILE, before it runs."""
     from weft.project.problem import ProjectError
+    from weft.project.render import render
 
     try:
         project = read_project(file)
     except ProjectError as error:
-        terminal.show({"problems": error.ids["problems"]}, lambda out, _: _problems(out, error))
+        told = render(error)
+        terminal.show({"problems": error.ids["problems"]}, lambda output, _: output.line(told))
         click.get_current_context().exit(2)
     found = {
         "problems": [],
@@ -62,13 +64,7 @@ def check(terminal: Terminal, file: Path) -> None:
 @asks_weaver
 def apply(terminal: Terminal, file: Path, dry_run: bool) -> None:
     """Deploy the project in FILE: what it adds or changes is started, the rest is not touched."""
-    from weft.project.problem import ProjectError
-
-    try:
-        project = read_project(file)
-    except ProjectError as error:
-        terminal.show({"problems": error.ids["problems"]}, lambda out, _: _problems(out, error))
-        click.get_current_context().exit(2)
+    project = read_project(file)
     with terminal.wait("Deploying"):
         changes = terminal.weaver.call(
             "PUT", "/project", project.to_dict(), dry_run=str(dry_run).lower()
@@ -93,12 +89,6 @@ def render_changes(output: Output, changes: dict[str, list[str]], *, dry_run: bo
             )
     if not any(changes.values()):
         output.line("Nothing changes: this project is deployed already.")
-
-
-def _problems(output: Output, error: Any) -> None:
-    from weft.project.render import render
-
-    output.line(render(error))
 
 
 def _praise(file: Path, project: Project) -> str:

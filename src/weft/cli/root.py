@@ -5,15 +5,18 @@ from __future__ import annotations
 import click
 
 import weft
+from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.command import Group
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.pipeline import pipeline
 from weft.cli.project import apply, check, init
+from weft.cli.rollback import rollback
 from weft.cli.rule import rule
 from weft.cli.service import checkpoint, status, weaver
 from weft.cli.stream import stream
 from weft.cli.up import up
+from weft.cli.verify import verify
 from weft.cli.worker import worker
 
 
@@ -40,6 +43,8 @@ for command in (
     knot,
     lineage,
     rule,
+    rollback,
+    verify,
 ):
     cli.add_command(command)
 

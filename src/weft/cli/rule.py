@@ -61,6 +61,8 @@ def show(terminal: Terminal, name: str) -> None:
     show_default=True,
     help="What the first knot that breaks a guard does.",
 )
+@click.option("--dry-run", is_flag=True, help="Only try it on the last recorded knots.")
+@click.option("--knots", default=10, show_default=True, help="With --dry-run: on how many.")
 @click.option("--note", help="Why.")
 @click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
 @asks_weaver
@@ -74,6 +76,8 @@ def attach(
     start: str,
     guards: tuple[str, ...],
     on_breach: str,
+    dry_run: bool,
+    knots: int,
     note: str | None,
     author: str,
 ) -> None:
@@ -93,7 +97,13 @@ def attach(
         "note": note,
         "author": author,
     }
-    terminal.show(terminal.post("/rules", body, doing="Checking the rule"), render_rule)
+    if dry_run:
+        found = terminal.post(
+            "/rules", body, doing="Trying the rule", dry_run="true", knots=str(knots)
+        )
+        terminal.show(found, _render_trial)
+    else:
+        terminal.show(terminal.post("/rules", body, doing="Checking the rule"), render_rule)
 
 
 @rule.command()
@@ -142,6 +152,12 @@ def render_rule(output: Output, found: dict[str, Any]) -> None:
     output.line()
     for entry in found["history"]:
         output.line(f"  {moment(entry['at'])}  {entry['did']}, from knot {entry['knot']} on")
+
+
+def _render_trial(output: Output, found: dict[str, Any]) -> None:
+    from weft.cli.trial import render_trial
+
+    render_trial(output, found)
 
 
 def describe(step: dict[str, Any]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.command import Group, asks_weaver
+from weft.cli.command import Group, asks_weaver, pass_terminal
+from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -60,6 +62,21 @@ def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bo
         render_log(output, name, found, graph=graph)
 
     terminal.show(knots, render)
+
+
+@stream.command()
+@stream_name
+@storage_option
+@click.option("-n", "--limit", default=10, show_default=True, help="How many rows.")
+@click.option("--weft", is_flag=True, help="With what each row carries beside its columns.")
+@pass_terminal
+def rows(terminal: Terminal, name: str, storage: Path, limit: int, weft: bool) -> None:
+    """The newest rows of a stream, read from its table."""
+    from weft.cli.rows import newest_rows, render_rows
+    from weft.runtime.storage import Storage
+
+    found = newest_rows(Path(Storage(str(storage)).table(name)), name, limit=limit, weft=weft)
+    terminal.show(found, render_rows)
 
 
 @stream.command()

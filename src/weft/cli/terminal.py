@@ -73,11 +73,21 @@ class Terminal:
 
             click.echo(orjson.dumps(error.to_dict(), option=orjson.OPT_INDENT_2), err=True)
             return
+        if "problems" in error.ids:
+            self._fail_project(error)
+            return
         click.secho("error: ", fg="red", nl=False, err=True)
         click.echo(f"{error.message} [{error.code}]", err=True)
         if error.hint:
             click.secho("hint:  ", fg="cyan", nl=False, err=True)
             click.echo(error.hint, err=True)
+
+    def _fail_project(self, error: WeftError) -> None:
+        from weft.project.problem import ProjectError
+        from weft.project.render import render
+
+        assert isinstance(error, ProjectError)
+        click.echo(render(error), err=True)
 
     @contextmanager
     def wait(self, doing: str) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from weft.lineage.finding import Verification, listed
+from weft.lineage.finding import Verification
 from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import Knot, Status
 from weft.lineage.ledger import Ledger
@@ -80,7 +80,10 @@ def _check_status(line: Line, knot: Knot, where: str, report: Verification) -> N
 def _check_link(line: Line, knot: Knot, where: str, report: Verification) -> None:
     if knot.previous is None:
         report.expect(
-            knot.previous_hash is None, "knot.broken-chain", where, "it is the first and names another"
+            knot.previous_hash is None,
+            "knot.broken-chain",
+            where,
+            "it is the first and names another",
         )
         return
     before = line.knots.get(knot.previous)
@@ -126,7 +129,9 @@ def _rows_by_ledger(knot: Knot) -> dict[str, int]:
     return expected
 
 
-def check_inputs(line: Line, written: Mapping[str, Mapping[int, int]], report: Verification) -> None:
+def check_inputs(
+    line: Line, written: Mapping[str, Mapping[int, int]], report: Verification
+) -> None:
     """What each live knot consumed is what its inputs' live knots wrote: their hashes add up."""
     for number in line.live:
         knot = line.knots[number]
@@ -136,19 +141,19 @@ def check_inputs(line: Line, written: Mapping[str, Mapping[int, int]], report: V
             consumed = [
                 hashed
                 for parent in knot.parents
-                for number_before, hashed in _between(written, parent.stream, parent.first, parent.last)
+                for hashed in _between(written, parent.stream, parent.first, parent.last)
             ]
             report.expect(
                 int(step.input_hash, 16) == sum(consumed) % MODULUS,
                 "knot.input-hash",
                 f"knot {number} of {line.stream}",
                 "what it consumed is not what its inputs wrote: "
-                + listed(f"{p.stream} {p.first}–{p.last}" for p in knot.parents),
+                + ", ".join(f"{p.stream} {p.first}–{p.last}" for p in knot.parents),
             )
 
 
 def _between(
     written: Mapping[str, Mapping[int, int]], stream: str, first: int, last: int
-) -> list[tuple[int, int]]:
+) -> list[int]:
     hashes = written.get(stream, {})
-    return [(number, hashes[number]) for number in range(first, last + 1) if number in hashes]
+    return [hashes[number] for number in range(first, last + 1) if number in hashes]

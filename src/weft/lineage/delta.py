@@ -10,24 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from weft.lineage.finding import Verification
 
 LOG_FOLDER = "_delta_log"
 _NAME = re.compile(r"(\d{20})\.json")
 _SUM = re.compile(rb'\\"sum\\":\\"([0-9a-f]{64})\\"')
 
 
-class CommitUnreadableError(Exception):
-    """A commit that is not what a writer of Weft writes."""
-
-
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table: a knot, a rollback, or its creation."""
+    """One version of a table: a knot, a rollback, or its creation; `flaw` says what is wrong with its text."""
 
     version: int
     weft: Mapping[str, Any]
     adds: tuple[Mapping[str, Any], ...]
     removes: tuple[str, ...]
+    flaw: str | None
 
     @property
     def knot(self) -> int | None:
@@ -36,40 +37,39 @@ class Commit:
         return number if isinstance(number, int) else None
 
 
-def versions(table: Path) -> list[int]:
-    """The versions of a table that lie on disk, in order."""
+def commits(table: Path) -> Iterator[Commit]:
+    """Every version of a table that lies on disk, in order."""
     folder = table / LOG_FOLDER
-    names = (_NAME.fullmatch(entry.name) for entry in folder.iterdir()) if folder.is_dir() else ()
-    return sorted(int(name[1]) for name in names if name)
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    for name in names:
+        if found := _NAME.fullmatch(name):
+            yield _parse(int(found[1]), (folder / name).read_bytes())
 
 
-def read_commit(table: Path, version: int) -> Commit:
-    """One version of a table; raises CommitUnreadableError when it is not as it was written."""
-    data = (table / LOG_FOLDER / f"{version:020d}.json").read_bytes()
-    _check_sum(data)
+def _parse(version: int, data: bytes) -> Commit:
     try:
         actions = [orjson.loads(line) for line in data.splitlines() if line]
-        infos = [action["commitInfo"] for action in actions if "commitInfo" in action]
-        note = orjson.loads(infos[0]["userMetadata"])
+        info = next(action["commitInfo"] for action in actions if "commitInfo" in action)
         return Commit(
             version,
-            weft=note.get("weft") or {},
+            weft=orjson.loads(info["userMetadata"]).get("weft") or {},
             adds=tuple(_file(action["add"]) for action in actions if "add" in action),
             removes=tuple(action["remove"]["path"] for action in actions if "remove" in action),
+            flaw=_find_flaw(data),
         )
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise CommitUnreadableError(f"it cannot be read ({type(error).__name__}: {error})") from None
+    except (ValueError, KeyError, StopIteration, TypeError, AttributeError) as error:
+        return Commit(version, {}, (), (), f"it cannot be read: {type(error).__name__}: {error}")
 
 
-def _check_sum(data: bytes) -> None:
-    """The commit names the SHA-256 of its own text, taken with zeros in the sum's place."""
+def _find_flaw(data: bytes) -> str | None:
+    """A commit names the SHA-256 of its own text, taken with zeros in the sum's place."""
     found = _SUM.search(data)
     if found is None:
-        raise CommitUnreadableError("it has no checksum: another tool wrote it, or it was changed")
+        return "it has no checksum: another tool wrote it, or it was changed"
     start, end = found.span(1)
     blank = data[:start] + b"0" * 64 + data[end:]
-    if hashlib.sha256(blank).hexdigest().encode() != found[1]:
-        raise CommitUnreadableError("its text is not what was written")
+    same = hashlib.sha256(blank).hexdigest().encode() == found[1]
+    return None if same else "its text is not what was written"
 
 
 def _file(add: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,10 +88,23 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def commits(table: Path) -> Iterator[tuple[int, Commit | CommitUnreadableError]]:
-    """Every version of a table with its commit, or with what is wrong with it."""
-    for version in versions(table):
-        try:
-            yield version, read_commit(table, version)
-        except CommitUnreadableError as error:
-            yield version, error
+def check_checkpoint(
+    table: Path, version: int, files: Mapping[str, Any], report: Verification
+) -> None:
+    """A Delta checkpoint of a version, which other tools read in the log's place, has the same files."""
+    path = table / LOG_FOLDER / f"{version:020d}.checkpoint.parquet"
+    if not path.exists():
+        return
+    where = f"checkpoint {version} of the table in {table.name}"
+    try:
+        adds = pq.read_table(path, columns=["add"]).column("add").to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        report.add("table.checkpoint", where, f"it cannot be read: {error}")
+        return
+    held = {(add["path"], add["size"]) for add in adds if add is not None}
+    report.expect(
+        held == {(name, file["bytes"]) for name, file in files.items()},
+        "table.checkpoint",
+        where,
+        "its files are not those of the log",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -54,9 +53,3 @@ class Verification:
             "counts": dict(self.counts),
             "findings": [finding.to_dict() for finding in self.findings],
         }
-
-
-def listed(names: Iterable[Any]) -> str:
-    """A few of the names, for a sentence."""
-    known = [str(name) for name in names]
-    return ", ".join(known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")

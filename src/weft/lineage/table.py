@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.lineage.chain import Line
-from weft.lineage.delta import Commit, commits, sha256_of
-from weft.lineage.finding import Verification, listed
+from weft.lineage.delta import Commit, check_checkpoint, commits, sha256_of
+from weft.lineage.finding import Verification
 from weft.lineage.fingerprint import MODULUS, record_hash
 from weft.lineage.knot import Knot, Output
 
@@ -31,33 +31,42 @@ class Contents:
 
 
 def check_table(
-    stream: str, folder: Path, line: Line, report: Verification, *, deep: bool = False
+    stream: str,
+    folder: Path,
+    line: Line,
+    fills: Mapping[int, Output],
+    report: Verification,
+    *,
+    deep: bool = False,
 ) -> None:
-    """The table holds the rows of every live knot of the stream, those of no other, and unchanged."""
-    written = {
+    """The table holds the rows of every live knot of the stream, those of no other, and unchanged.
+
+    `fills` are the rows that were woven into the stream from before its first knot, by knot.
+    """
+    written = dict(fills)
+    written |= {
         number: knot.outputs[stream]
         for number, knot in line.knots.items()
         if knot.hash is not None and stream in knot.outputs
     }
-    contents = _replay(stream, folder, line, report)
+    contents = _replay(stream, folder, line, fills, report)
     _compare(stream, contents, line, written, report)
     for number, output in written.items():
         _check_files(stream, folder, number, output, number in line.live, report, deep=deep)
 
 
-def _replay(stream: str, folder: Path, line: Line, report: Verification) -> Contents:
+def _replay(
+    stream: str, folder: Path, line: Line, fills: Mapping[int, Output], report: Verification
+) -> Contents:
     contents = Contents()
     expected = 0
-    for version, commit in commits(folder):
-        where = f"version {version} of the table of {stream}"
+    for commit in commits(folder):
+        where = f"version {commit.version} of the table of {stream}"
         report.counts["commits"] += 1
-        report.expect(
-            version == expected, "table.gap", where, f"versions {expected} to {version - 1} are gone"
-        )
-        expected = version + 1
-        if isinstance(commit, Exception):
-            report.add("table.altered", where, str(commit))
-            continue
+        report.expect(commit.version == expected, "table.gap", where, f"version {expected} is gone")
+        expected = commit.version + 1
+        if commit.flaw:
+            report.add("table.altered", where, commit.flaw)
         for file in commit.adds:
             contents.files[file["path"]] = file
         for path in commit.removes:
@@ -65,8 +74,12 @@ def _replay(stream: str, folder: Path, line: Line, report: Verification) -> Cont
         if commit.knot is not None:
             contents.knots.add(commit.knot)
             contents.seen.add(commit.knot)
-            _check_commit(stream, commit, line, where, report)
+            if "fill" in commit.weft:
+                _check_fill(commit, fills.get(commit.knot), where, report)
+            else:
+                _check_commit(stream, commit, line, where, report)
         _cut(contents, commit)
+        check_checkpoint(folder, commit.version, contents.files, report)
     return contents
 
 
@@ -91,24 +104,13 @@ def _check_commit(
     if knot is None:
         report.add("table.unrecorded-knot", where, f"nothing is known of knot {commit.knot}")
         return
-    names = {"id": knot.id, "stream": stream, "origin": knot.stream}
+    names: dict[str, Any] = {"id": knot.id, "stream": stream, "origin": knot.stream}
     output = knot.outputs.get(stream)
     if knot.hash is not None and output is not None:
-        names |= {"rows": output.rows, "hash": output.hash, "watermark": knot.watermark}
-        report.expect(
-            [_named(file) for file in commit.adds] == [_named(file) for file in output.files],
-            "table.altered",
-            where,
-            f"its files are not those of knot {knot.number}",
-        )
-        report.expect(
-            output.version == commit.version,
-            "table.altered",
-            where,
-            f"knot {knot.number} says that it is in version {output.version}",
-        )
+        names["watermark"] = knot.watermark
         if "facts" in commit.weft:
             names["facts"] = _facts(knot, commit.weft["facts"])
+        _check_output(commit, output, where, report)
     for name, expected in names.items():
         report.expect(
             commit.weft.get(name) == expected,
@@ -116,6 +118,28 @@ def _check_commit(
             where,
             f"its {name} is not that of knot {knot.number}",
         )
+
+
+def _check_fill(commit: Commit, output: Output | None, where: str, report: Verification) -> None:
+    """A commit that filled a new stream says what was recorded of it."""
+    if output is None:
+        report.add(
+            "table.unrecorded-knot", where, f"nothing is known of its fill up to {commit.knot}"
+        )
+    else:
+        _check_output(commit, output, where, report)
+
+
+def _check_output(commit: Commit, output: Output, where: str, report: Verification) -> None:
+    told = {"rows": commit.weft.get("rows"), "hash": commit.weft.get("hash")}
+    report.expect(
+        told == {"rows": output.rows, "hash": output.hash}
+        and list(map(_named, commit.adds)) == list(map(_named, output.files))
+        and commit.version == output.version,
+        "table.altered",
+        where,
+        f"its rows, hash, files or version are not those of knot {commit.knot}",
+    )
 
 
 def _facts(knot: Knot, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,26 +166,18 @@ def _compare(
     wanted = {number for number in written if number in line.live}
     found = contents.knots - ({pending.number} if pending else set())
     where = f"table of {stream}"
-    missing, more = sorted(wanted - found), sorted(found - wanted)
-    report.expect(not missing, "table.missing-knot", where, f"it lacks knots {listed(missing)}")
-    report.expect(
-        not more, "table.unknown-knot", where, f"it has knots that are not live: {listed(more)}"
-    )
+    for number in sorted(wanted - found):
+        report.add("table.missing-knot", where, f"it lacks knot {number}, which is live")
+    for number in sorted(found - wanted):
+        report.add("table.unknown-knot", where, f"it has knot {number}, which is not live")
     files = {file["path"]: file for number in wanted for file in written[number].files}
     live = set(contents.files)
-    report.expect(
-        set(files) <= live,
-        "table.missing-file",
-        where,
-        f"it lacks files: {listed(sorted(set(files) - live))}",
-    )
+    for path in sorted(set(files) - live):
+        report.add("table.missing-file", where, f"it lacks file {path}, which a live knot has")
     own = f"{pending.number:010d}-" if pending else None
-    unknown = sorted(
-        path for path in live - set(files) if own is None or not path.startswith(own)
-    )
-    report.expect(
-        not unknown, "table.unknown-file", where, f"no knot has its files: {listed(unknown)}"
-    )
+    for path in sorted(live - set(files)):
+        if own is None or not path.startswith(own):
+            report.add("table.unknown-file", where, f"it has file {path}, which no live knot has")
     for path in sorted(live & set(files)):
         report.expect(
             _named(contents.files[path]) == _named(files[path]),
@@ -220,7 +236,9 @@ def _hash_rows(path: Path, file: Mapping[str, Any], where: str, report: Verifica
         for record in _records(parquet):
             total += int.from_bytes(record_hash(record, schema), "big")
             rows += 1
-    report.expect(rows == file["rows"], "file.rows", where, f"it has {rows} rows, not {file['rows']}")
+    report.expect(
+        rows == file["rows"], "file.rows", where, f"it has {rows} rows, not {file['rows']}"
+    )
     return total
 
 
@@ -232,5 +250,3 @@ def _records(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
 
 def _named(file: Mapping[str, Any]) -> dict[str, Any]:
     return {name: file[name] for name in NAMED}
-
-

@@ -31,8 +31,7 @@ def cut(
 ) -> None:
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
-    What the pipeline's source remembers (its journal, the files it has admitted) is kept whole: offsets only
-    point into it. Safe to repeat: it is built beside and renamed.
+    Safe to repeat: it is built beside and renamed.
     """
     if target.exists():
         return
@@ -40,9 +39,8 @@ def cut(
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
     if source.exists():
-        for folder in ("source", "sources"):
-            if (source / folder).exists():
-                _link_tree(source / folder, building / folder)
+        if (source / "sources").exists():
+            _link_tree(source / "sources", building / "sources")
         if batch is not None:
             _keep(source, building, batch, offsets)
     _sync(building)
@@ -112,9 +110,6 @@ def _link_tree(source: Path, target: Path, *, newest: int | None = None) -> None
 
 def _link(source: Path, target: Path) -> None:
     """The same file under another name: files of a checkpoint are never changed in place."""
-    if source.name.endswith(".jsonl"):  # but what a source appends to must not be shared
-        shutil.copy2(source, target)
-        return
     os.link(source, target)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -32,6 +32,7 @@ class Ingest:
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
+        self._last: Watermarks | None = None
         self._parsing = parsing_of(run.stream, fed=run.feed is not None)
 
     @property
@@ -47,7 +48,7 @@ class Ingest:
         raw = open_stream(
             run.spark,
             run.stream,
-            checkpoint=run.checkpoint,
+            checkpoint=run.storage.source(run.stream.name),
             processing=run.project.processing,
             feed_dir=run.feed,
         )
@@ -65,19 +66,33 @@ class Ingest:
         )
 
     def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
-        spec = self._run.stream.watermarks
         before = Watermarks.from_json(pinned.watermarks) if pinned.watermarks else Watermarks()
         seen = result["outputs"]["out"]["partitions"]
-        after = advance(
+        observed = {name: _ms(span.get("max_event_time_us")) for name, span in seen.items()}
+        self._last = self._advance(before, observed, pinned.now, self._stated(pinned))
+        return Time(self._last.minimum(), self._last.to_json())
+
+    def is_due(self, now: datetime) -> bool:
+        last = self._last
+        return last is not None and self._advance(last, {}, now).minimum() != last.minimum()
+
+    def _advance(
+        self,
+        before: Watermarks,
+        observed: Mapping[str, int | None],
+        now: datetime,
+        stated: int | None = None,
+    ) -> Watermarks:
+        spec = self._run.stream.watermarks
+        return advance(
             before,
-            {name: _ms(span.get("max_event_time_us")) for name, span in seen.items()},
-            now=pinned.now,
+            observed,
+            now=now,
             delay=timedelta(seconds=spec.delay_seconds),
             idle=timedelta(seconds=spec.idle_seconds),
             max_ahead=timedelta(seconds=spec.max_ahead_seconds),
-            stated=self._stated(pinned),
+            stated=stated,
         )
-        return Time(after.minimum(), after.to_json())
 
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
         return row_ledger(weave, result)

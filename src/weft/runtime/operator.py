@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -88,6 +89,9 @@ class Operator:
         known = [ms for ms in (held, pinned.watermark_ms) if ms is not None]
         detail = {**inputs.detail, "windows": sum(report["windows"] for report in reports)}
         return Time(max(known, default=None), detail)
+
+    def is_due(self, now: datetime) -> bool:
+        return False
 
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
         reports = _reports(result)

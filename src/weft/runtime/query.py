@@ -87,6 +87,17 @@ class Query:
             pipeline=self.run.name,
         )
 
+    def state_size(self) -> dict[str, int] | None:
+        """Entries and bytes of its state after the last batch, or None when it keeps none."""
+        progress = self._query.lastProgress if self.run.shape.operator else None
+        if progress is None:
+            return None
+        operators = progress.stateOperators
+        return {
+            "rows": sum(operator.numRowsTotal for operator in operators),
+            "bytes": sum(operator.memoryUsedBytes for operator in operators),
+        }
+
     def tick(self) -> None:
         """Have it run a batch now, data or not."""
         for stream in self.run.inputs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -65,6 +66,9 @@ class Relay:
 
     def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
         return input_time(self._run, pinned)
+
+    def is_due(self, now: datetime) -> bool:
+        return False
 
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
         return row_ledger(weave, result)

@@ -76,7 +76,7 @@ def create(
 ) -> SparkSession:
     """Start Spark with Weft's settings and the kernel, or take the session that runs already.
 
-    `conf` overrides single settings; `jars` are the libraries beside the kernel, Delta's if not
+    `conf` overrides single settings; `jars` are the libraries beside the kernel, Delta's and Kafka's if not
     given.
     """
     get_java()
@@ -95,7 +95,7 @@ def create(
     settings = {
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
-        **_class_path([KERNEL_JAR, *(libraries.find("core") if jars is None else jars)], local),
+        **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
         **(conf or {}),
     }
@@ -113,6 +113,10 @@ def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, paths))}
     names = ",".join(map(str, paths))
     return {"spark.jars": names, "spark.driver.extraClassPath": str(KERNEL_JAR)}
+
+
+def _libraries() -> list[Path]:
+    return [*libraries.find("core"), *libraries.find("kafka")]
 
 
 def fork(spark: SparkSession) -> SparkSession:

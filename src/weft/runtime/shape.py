@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql import DataFrame
@@ -55,6 +56,10 @@ class Shape(Protocol):
 
     def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
         """Where event time stands after the batch, from what the writer saw."""
+        ...
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether a batch without data would change something by now."""
         ...
 
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:

@@ -110,6 +110,7 @@ class Worker:
             self._adopt(answer["project"])
             if self.reconcile(answer["pipelines"]):
                 wait = 0.0
+            self._tick_idle()
             for task in answer["tasks"]:
                 threading.Thread(target=self._do, args=(task,), daemon=True).start()
         self._shut_down()
@@ -167,6 +168,12 @@ class Worker:
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
+
+    def _tick_idle(self) -> None:
+        """Run an empty batch where time alone changes something: a partition that has become idle."""
+        for query in self._queries.values():
+            if query.run.shape.is_due(SystemClock().now()):
+                query.tick()
 
     def _start(self, name: str, assignment: Mapping[str, Any]) -> None:
         assert self._project is not None
@@ -239,6 +246,7 @@ class Worker:
                 "state": "running" if query.is_active else "failed",
                 "tied": query.run.tied,
                 "error": failed.error.to_dict() if failed else None,
+                "state_size": query.state_size(),
             }
         return report
 

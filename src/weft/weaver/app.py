@@ -17,6 +17,7 @@ from weft.weaver.routes import (
     rules,
     service,
     spine,
+    watermarks,
     workers,
 )
 from weft.weaver.routes import streams as stream_routes
@@ -42,6 +43,7 @@ def make_app(weaver: Weaver) -> FastAPI:
         rules,
         rollbacks,
         branches,
+        watermarks,
         workers,
         events,
         spine,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.lineage.finding import Finding
-from weft.lineage.knot import Knot
+from weft.lineage.knot import Knot, Output
 from weft.lineage.verify import StreamRecord
 from weft.weaver.store.records import RecordCorruptError, open_record
 from weft.weaver.store.rocks import StoreDamagedError
@@ -27,7 +27,7 @@ class StoredRecords:
         try:
             for name, value in self._store.scan(b""):
                 self._size += 1
-                if _read(name, value) is None:
+                if not _is_intact(name, value):
                     where = name.decode(errors="replace").replace("\x00", "/")
                     yield Finding("store.altered", f"record {where}", "it is not what was written")
         except StoreDamagedError as error:
@@ -39,7 +39,11 @@ class StoredRecords:
 
     def streams(self) -> list[StreamRecord]:
         """All streams."""
-        return [StreamRecord(form["name"], form["origin"]) for form in self._scan("stream")]
+        held = {form["name"]: form["hold"] for form in self._scan("pipeline")}
+        return [
+            StreamRecord(form["name"], form["origin"], held.get(form["pipeline"]))
+            for form in self._scan("stream")
+        ]
 
     def head(self, stream: str) -> tuple[int | None, int]:
         """The newest live knot of a stream, and the highest number given out."""
@@ -49,6 +53,15 @@ class StoredRecords:
     def knots(self, stream: str) -> Iterator[Knot]:
         """All knots of a stream, oldest first."""
         return (Knot.from_dict(form) for form in self._scan("knot", stream))
+
+    def fills(self, stream: str) -> dict[int, Output]:
+        """What a stream was filled with from recorded rows, by the last knot of each part."""
+        return {
+            form["knot"]: Output(
+                form["rows"], form["bytes"], form["hash"], form["version"], tuple(form["files"])
+            )
+            for form in self._scan("fill", stream)
+        }
 
     def has_rule(self, name: str, version: str) -> bool:
         """Whether a rule with this id is known, and this version of it, unchanged."""
@@ -61,20 +74,22 @@ class StoredRecords:
             value = self._store.get(name)
         except StoreDamagedError:
             return None
-        return None if value is None else _read(name, value)
+        if value is None or not _is_intact(name, value):
+            return None
+        return open_record(name, value)
 
     def _scan(self, *parts: str | int) -> Iterator[Any]:
         try:
             for name, value in self._store.scan(key_range(*parts)):
-                form = _read(name, value)
-                if form is not None:
-                    yield form
+                if _is_intact(name, value):
+                    yield open_record(name, value)
         except StoreDamagedError:
             return  # `damage` has told of it
 
 
-def _read(name: bytes, value: bytes) -> Any | None:
+def _is_intact(name: bytes, value: bytes) -> bool:
     try:
-        return open_record(name, value)
+        open_record(name, value)
     except RecordCorruptError:
-        return None
+        return False
+    return True

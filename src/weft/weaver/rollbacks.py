@@ -32,6 +32,7 @@ class Rollbacks:
     def __init__(self, weaver: Weaver) -> None:
         self._weaver = weaver
         self._running: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self._begun: set[asyncio.Task[dict[str, Any]]] = set()
 
     def plan(self, stream: str, to: int) -> RollbackPlan:
         """What a rollback of a stream to a knot would do now."""
@@ -107,6 +108,12 @@ class Rollbacks:
         self._weaver.store.apply([put("rollback", name, record=record), *holds, *told])
         self._weaver.changed()
         return await asyncio.shield(self._start(record))
+
+    def begin(self, stream: str, to: int) -> None:
+        """Roll a stream back without waiting for it."""
+        task = asyncio.get_running_loop().create_task(self.run(stream, to))
+        self._begun.add(task)
+        task.add_done_callback(self._begun.discard)
 
     def resume(self) -> None:
         """Finish what was under way when the weaver died; called once at its start."""

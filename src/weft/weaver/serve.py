@@ -56,7 +56,9 @@ class Server:
             self._thread.join(timeout=10)
 
 
-def make_server(store: Path, *, port: int, clock: Clock | None = None) -> Server:
+def make_server(
+    store: Path, *, port: int, metrics_port: int | None = None, clock: Clock | None = None
+) -> Server:
     """A weaver on loopback over the store in a folder; port 0 takes a free one."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -70,6 +72,8 @@ def make_server(store: Path, *, port: int, clock: Clock | None = None) -> Server
             port=port,
         ) from error
     weaver = Weaver(RocksStore(store), clock=clock)
+    if metrics_port is not None:
+        weaver.metrics.serve(metrics_port, LOOPBACK)
     config = uvicorn.Config(
         make_app(weaver),
         log_level="warning",

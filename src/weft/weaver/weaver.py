@@ -18,6 +18,7 @@ from weft.weaver.events import Events
 from weft.weaver.fills import Fills
 from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
+from weft.weaver.metrics import Metrics
 from weft.weaver.rollbacks import Rollbacks
 from weft.weaver.rules import RuleError, Rules
 from weft.weaver.store import Store, Write
@@ -51,6 +52,7 @@ class Weaver:
         self.started = iso(self.clock.now())
         self.records = Records(store)
         self.events = Events(self.records, self.clock)
+        self.metrics = Metrics(self.clock)
         self.knots = Knots(self.records, self.clock)
         self.leases = Leases(self.records, self.clock)
         self.catalog = Catalog(self.records)
@@ -108,20 +110,34 @@ class Weaver:
             knot, facts, lambda done: [*self._note_streams(done, facts), *self._tied_event(done)]
         )
         self.events.wake()
-        for rule, reason in list(self.rules.guarded(tied)):
-            self.rules.retire(rule.id, because=reason)
+        if knot.status is Status.IN_PROGRESS:
+            self.metrics.tied(tied)
+        self._guard(tied)
         return tied
+
+    def _guard(self, knot: Knot) -> None:
+        """Retire the rules whose guards this knot breaks; roll back those that ask for it."""
+        for rule, reason in list(self.rules.guarded(knot)):
+            self.rules.retire(rule.id, because=reason)
+            if rule.on_breach == "rollback":
+                self.rollbacks.begin(knot.stream, rule.since - 1)
 
     async def sync(self, report: Report, *, revision: int, wait: float) -> dict[str, Any]:
         """What a worker should do now; answers at once when something changed, else after `wait` seconds."""
         self.workers.note(report)
+        for name, running in report.pipelines.items():
+            if running.get("state_size"):
+                self.metrics.state(name, running["state_size"])
         if not self._resumed:  # there is a worker now that can finish what was begun
             self._resumed = True
             self.rollbacks.resume()
             self.fills.resume()
         if revision == self._revision and not self.tasks.waiting_for(report.worker):
+            self.workers.waiting.add(report.worker)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
+            self.workers.waiting.discard(report.worker)
+            self.workers.note(report)
         project = self.catalog.find_project()
         return {
             "revision": self._revision,

@@ -32,6 +32,8 @@ class Workers:
         self._clock = clock
         self._catalog = catalog
         self._leases = leases
+        self.waiting: set[str] = set()
+        """The workers that wait for something to do at this moment."""
 
     def all(self) -> list[dict[str, Any]]:
         """All workers that were ever here, newest contact last, with what they hold."""
@@ -39,7 +41,8 @@ class Workers:
         return [
             {
                 **fields,
-                "connected": now - parse_iso(fields["seen"]) < self._leases.duration,
+                "connected": fields["worker"] in self.waiting
+                or now - parse_iso(fields["seen"]) < self._leases.duration,
                 "leases": sorted(self._leases.held_by(fields["worker"])),
             }
             for fields in self._records.scan("worker")

@@ -19,6 +19,7 @@ LITERALS: Mapping[str, str] = {
     "pattern": "a pattern in quotes",
     "like": "a pattern in quotes",
     "text": "a text in quotes",
+    "sign": "one character in quotes",
     "flag": "true or false",
     "place": "a whole number",
 }
@@ -103,6 +104,8 @@ def literal(name: str, word: str, term: Term) -> None:
     if not term.literal or type(value).__name__ != {"flag": "bool", "place": "int"}.get(
         word, "str"
     ):
+        raise needed(name, LITERALS[word])
+    if word == "sign" and len(value) != 1:
         raise needed(name, LITERALS[word])
     if word == "pattern":
         reason = pattern.refusal(value)

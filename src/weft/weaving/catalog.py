@@ -14,7 +14,7 @@ more of them:
   text     a literal text                        flag     a literal true or false
   place    a literal whole number                size     a bounded length
   words    text and nothing else                 day      a date only
-  moment   a timestamp only
+  moment   a timestamp only                      sign     a literal of one character
 
 Results are types, or words: `first` (the type of the first argument), `common` (that of the T),
 `element`, `value`, `keys`, `values` and `entries` of the first argument, `array` and `map` of them.
@@ -48,7 +48,7 @@ levenshtein : string, string, integer? -> int
 locate position : string, string, integer? -> int
 lpad rpad : string, size, string? -> string
 luhn_check is_valid_utf8 : string -> boolean
-mask : words, text?, text?, text?, text? -> string
+mask : words, sign?, sign?, sign?, sign? -> string
 overlay : string, string, integer, integer? -> string
 regexp_count : string, pattern -> int
 regexp_extract : string, pattern, integer? -> string !
@@ -57,7 +57,7 @@ regexp_instr : string, pattern, integer? -> int
 regexp_like rlike regexp : string, pattern -> boolean
 regexp_replace : string, pattern, string, place? -> string !
 regexp_substr : string, pattern -> string
-like ilike : string, like, text? -> boolean
+like ilike : string, like, sign? -> boolean
 repeat : string, size -> string
 space : size -> string
 replace : string, string, string? -> string

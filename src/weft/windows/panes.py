@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, IllegalArgumentException
@@ -14,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weft.windows.aggregate import Aggregate, AggregateError
 from weft.windows.window import WindowSpec
+
+State = Literal["rocksdb", "memory"]
 
 
 def attach(
@@ -25,12 +28,14 @@ def attach(
     buckets: int,
     pipeline: str,
     event_time: str = "_weft.event_time",
+    state: State = "rocksdb",
 ) -> DataFrame:
     """The panes, late rows and reports of a window over a stream.
 
     `frame` has the stream's columns, `_weft`, and `_control` with one control row per bucket and
     batch. `by` names key columns, or gives an expression for each name. The answer has the columns
-    `pane`, `late` and `control`, of which one is set in each row.
+    `pane`, `late` and `control`, of which one is set in each row. With `state` in memory, each
+    bucket's state is one value that any state store of Spark's takes, written whole in every batch.
     """
     keys = by if isinstance(by, Mapping) else {name: f"`{name}`" for name in by}
     spec = {
@@ -40,6 +45,7 @@ def attach(
         "aggregates": [aggregate.to_kernel() for aggregate in aggregates],
         "buckets": buckets,
         "event_time": event_time,
+        "state": state,
     }
     session = SparkSession.active()
     kernel = session._jvm.weft.kernel.window.Panes  # type: ignore[union-attr]

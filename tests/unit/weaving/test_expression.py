@@ -246,6 +246,7 @@ BAD = [
     ("email rlike country", "expression.literal-needed"),
     ("regexp_replace(email, concat('(a', '+)+$'), '')", "expression.literal-needed"),
     ("email like country", "expression.literal-needed"),
+    ("email like 'a' escape 'bc'", "expression.literal-needed"),
     ("date_format(at, country)", "expression.literal-needed"),
     ("repeat(email, 1000000000)", "expression.size"),
     ("repeat(email, n)", "expression.size"),

@@ -9,7 +9,12 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.types.StructType;
@@ -53,10 +58,10 @@ public final class Spine {
             Stamp.parse(spec.path("stamp")));
     QueryExecution query = execution(frame);
     SpineReport total = new SpineReport(outputs.size());
-    tracked(
-            query,
-            () -> query.toRdd().toJavaRDD().mapPartitionsWithIndex(task, true).collect())
-        .forEach(total::add);
+    if (!isEmpty(query.analyzed())) {
+      tracked(query, () -> query.toRdd().toJavaRDD().mapPartitionsWithIndex(task, true).collect())
+          .forEach(total::add);
+    }
     return total.toJson(outputs).toString();
   }
 
@@ -91,8 +96,21 @@ public final class Spine {
     return ((org.apache.spark.sql.classic.Dataset<Row>) frame).queryExecution();
   }
 
-  /** Runs a query's job as one that Spark's interface shows with its plan. */
+  /** Whether a plan is a batch without rows under steps that add none: then it need not even be planned. */
+  private static boolean isEmpty(LogicalPlan plan) {
+    if (plan instanceof LogicalRDD batch) {
+      return batch.rdd().getNumPartitions() == 0;
+    }
+    return (plan instanceof Project || plan instanceof Filter || plan instanceof SubqueryAlias)
+        && isEmpty(plan.children().head());
+  }
+
+  /** Runs a query's job as one that Spark's interface shows with its plan, unless a streaming batch does already. */
   private static <T> T tracked(QueryExecution query, Supplier<T> body) {
+    String running = SQLExecution$.MODULE$.EXECUTION_ID_KEY();
+    if (query.sparkSession().sparkContext().getLocalProperty(running) != null) {
+      return body.get();
+    }
     return SQLExecution$.MODULE$.withNewExecutionId(
         query,
         Option.empty(),

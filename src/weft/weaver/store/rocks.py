@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -80,10 +79,12 @@ class RocksStore:
         while cursor.valid():
             key = cursor.key()
             assert isinstance(key, bytes)  # raw mode
-            if not key.startswith(prefix) or (limit is not None and found >= limit):
+            if not key.startswith(prefix):
                 return
-            found += 1
             yield key, cursor.value()
+            found += 1
+            if found == limit:
+                return
             cursor.prev() if reverse else cursor.next()
         # A cursor that meets damage ends like one that meets the last key; only its status tells.
         try:

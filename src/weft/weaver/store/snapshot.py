@@ -1,4 +1,4 @@
-"""A RocksDB store as it is now, for reading only: also while a weaver has it open, and without changing a byte of it."""
+"""A RocksDB store as it is now, for reading only: also while a weaver has it open, and without changing it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 package weft.kernel.window;
 
-import java.util.HashMap;
-import java.util.Map;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 
 /**
@@ -30,14 +28,9 @@ final class Buckets {
     return groups;
   }
 
-  /** The bucket of each group. */
-  static Map<Integer, Integer> byGroup(int buckets) {
-    int[] groups = groups(buckets);
-    Map<Integer, Integer> byGroup = new HashMap<>();
-    for (int bucket = 0; bucket < buckets; bucket++) {
-      byGroup.put(groups[bucket], bucket);
-    }
-    return byGroup;
+  /** The bucket of a group. */
+  static int ofGroup(int group, int buckets) {
+    return Math.floorMod(Murmur3_x86_32.hashInt(group, SPARK_SEED), buckets);
   }
 
   static int of(int hash, int buckets) {

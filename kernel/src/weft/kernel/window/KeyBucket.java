@@ -35,16 +35,18 @@ final class KeyBucket {
   private final Shape shape;
   private final Layout layout;
   private final KeyState state;
-  private final KeyStore store;
+  private final Store store;
+  private final Layouts layouts;
   private final PaneRow panes;
   private final List<byte[]> late;
   private final Map<UTF8String, Key> keys = new HashMap<>();
 
-  KeyBucket(Task task, KeyState state, KeyStore store, PaneRow panes, List<byte[]> late) {
+  KeyBucket(Task task, KeyState state, Store store, PaneRow panes, List<byte[]> late) {
     this.shape = task.shape();
     this.layout = task.layout();
     this.state = state;
     this.store = store;
+    this.layouts = new Layouts(layout, store);
     this.panes = panes;
     this.late = late;
   }
@@ -175,20 +177,7 @@ final class KeyBucket {
         shape.earlyEvery != Shape.NEVER
             && (before == Knots.NONE
                 || Math.floorDiv(before, shape.earlyEvery) < Math.floorDiv(watermark, shape.earlyEvery));
-    Set<UTF8String> due = new LinkedHashSet<>();
-    while (!state.agenda.isEmpty() && state.agenda.firstKey() <= watermark) {
-      long time = state.agenda.firstKey();
-      KeyState.Due listed = state.agenda.remove(time);
-      listed.fresh.forEach(bytes -> due.add(UTF8String.fromBytes(bytes)));
-      for (int part = 0; part < listed.parts; part++) {
-        Blob in = Blob.reading(store.keys(time, part));
-        while (!in.atEnd()) {
-          due.add(UTF8String.fromBytes(in.getArray()));
-        }
-        store.dropKeys(time, part);
-      }
-    }
-    for (UTF8String name : due) {
+    for (UTF8String name : state.takeDue(store)) {
       Key key = key(name);
       List<KeyWindow> kept = new ArrayList<>();
       for (KeyWindow window : key.windows) {
@@ -283,11 +272,11 @@ final class KeyBucket {
 
   private Key read(byte[] bytes) {
     Key key = new Key(bytes);
-    byte[] written = store.windows(bytes);
+    byte[] written = store.get(Place.key(bytes));
     if (written != null) {
       key.isStored = true;
       Blob in = Blob.reading(written);
-      Reader reader = state.reader(in.getInt());
+      Reader reader = layouts.reader(in.getInt());
       for (int left = in.getInt(); left > 0; left--) {
         key.windows.add(KeyWindow.read(layout, reader, in));
       }
@@ -305,21 +294,13 @@ final class KeyBucket {
         out.putInt(id);
         out.putInt(key.windows.size());
         key.windows.forEach(window -> window.write(layout, out));
-        store.keepWindows(key.bytes, out.toArray());
+        store.put(Place.key(key.bytes), out.toArray());
         state.windows += key.windows.size();
       } else if (key.isStored) {
-        store.dropWindows(key.bytes);
+        store.remove(Place.key(key.bytes));
       }
     }
-    state.agenda.forEach(
-        (time, due) -> {
-          if (!due.fresh.isEmpty()) {
-            Blob out = new Blob();
-            due.fresh.forEach(out::putArray);
-            store.keepKeys(time, due.parts++, out.toArray());
-            due.fresh.clear();
-          }
-        });
+    state.keepAgenda(store);
   }
 
   /** The lowest event time that a pane on time may still get, or null when none is to come. */

@@ -1,14 +1,14 @@
 package weft.kernel.window;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * The head of a bucket whose keys have windows of their own: its watermark, its agenda, the layouts in use.
+ * The head of a bucket whose keys have windows of their own: its watermark and its agenda.
  *
  * <p>The agenda says at which times which keys are to be looked at. A key may be named too early or twice, never too
  * late, so a session that grows costs nothing here.
@@ -22,44 +22,31 @@ final class KeyState {
   }
 
   long watermark = Knots.NONE;
+  final long[] watermarks;
   long windows;
   final TreeMap<Long, Due> agenda = new TreeMap<>();
-  private final Map<Integer, String> layouts = new HashMap<>();
-  private final Map<Integer, Reader> readers = new HashMap<>();
-  private final Layout layout;
 
-  KeyState(Layout layout, byte[] written) {
-    this.layout = layout;
-    if (written != null) {
-      Blob in = Blob.reading(written);
-      watermark = in.getLong();
-      windows = in.getLong();
-      for (int left = in.getInt(); left > 0; left--) {
-        layouts.put(in.getInt(), new String(in.getArray(), StandardCharsets.UTF_8));
-      }
-      for (int left = in.getInt(); left > 0; left--) {
-        Due due = due(in.getLong());
-        due.parts = in.getInt();
-        due.earliest = in.getLong();
-      }
+  KeyState(int inputs, byte[] written) {
+    if (written == null) {
+      watermarks = Knots.none(inputs);
+      return;
     }
-    layouts.put(layout.id(), layout.toJson());
-    readers.put(layout.id(), new Reader(layout, layout));
+    Blob in = Blob.reading(written);
+    watermark = in.getLong();
+    watermarks = Knots.read(in);
+    windows = in.getLong();
+    for (int left = in.getInt(); left > 0; left--) {
+      Due due = due(in.getLong());
+      due.parts = in.getInt();
+      due.earliest = in.getLong();
+    }
   }
 
   byte[] toArray() {
     Blob out = new Blob();
     out.putLong(watermark);
+    Knots.write(watermarks, out);
     out.putLong(windows);
-    if (windows == 0) {
-      layouts.keySet().retainAll(List.of(layout.id()));
-    }
-    out.putInt(layouts.size());
-    layouts.forEach(
-        (id, text) -> {
-          out.putInt(id);
-          out.putArray(text.getBytes(StandardCharsets.UTF_8));
-        });
     out.putInt(agenda.size());
     agenda.forEach(
         (time, due) -> {
@@ -74,7 +61,34 @@ final class KeyState {
     return agenda.computeIfAbsent(time, each -> new Due());
   }
 
-  Reader reader(int id) {
-    return readers.computeIfAbsent(id, each -> new Reader(layout, Layout.fromJson(layouts.get(each))));
+  /** Takes the keys whose time the watermark has reached out of the agenda. */
+  Set<UTF8String> takeDue(Store store) {
+    Set<UTF8String> keys = new LinkedHashSet<>();
+    while (!agenda.isEmpty() && agenda.firstKey() <= watermark) {
+      long time = agenda.firstKey();
+      Due listed = agenda.remove(time);
+      listed.fresh.forEach(bytes -> keys.add(UTF8String.fromBytes(bytes)));
+      for (int part = 0; part < listed.parts; part++) {
+        Blob in = Blob.reading(store.get(Place.agenda(time, part)));
+        while (!in.atEnd()) {
+          keys.add(UTF8String.fromBytes(in.getArray()));
+        }
+        store.remove(Place.agenda(time, part));
+      }
+    }
+    return keys;
+  }
+
+  /** Writes what the batch has added to the agenda. */
+  void keepAgenda(Store store) {
+    agenda.forEach(
+        (time, due) -> {
+          if (!due.fresh.isEmpty()) {
+            Blob out = new Blob();
+            due.fresh.forEach(out::putArray);
+            store.put(Place.agenda(time, due.parts++), out.toArray());
+            due.fresh.clear();
+          }
+        });
   }
 }

@@ -26,6 +26,13 @@ final class Message {
   /** In: how many records of the batch are in segments; the number is in the place of the time. */
   static final int TAKEN = 6;
 
+  /** Columns of a message that goes into a bucket. */
+  static final int KIND = 1;
+
+  static final int KNOT = 2;
+  static final int TIME = 3;
+  static final int PAYLOAD = 4;
+
   /** The knot of segments whose records came before any window of theirs fired, whichever knots brought them. */
   static final long ANY_KNOT = Long.MIN_VALUE;
 

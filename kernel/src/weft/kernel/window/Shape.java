@@ -28,8 +28,10 @@ final class Shape implements Serializable {
   final long earlyEvery;
   final long lateCount;
   private final long width;
+  private final String text;
 
   Shape(JsonNode window) {
+    this.text = window.toString();
     this.type = window.get("type").textValue();
     this.size = window.path("size_ms").asLong();
     this.slide = window.path("slide_ms").asLong(size);
@@ -50,6 +52,12 @@ final class Shape implements Serializable {
 
   private static long gcd(long a, long b) {
     return b == 0 ? a : gcd(b, a % b);
+  }
+
+  /** The window as it was declared, as JSON. */
+  @Override
+  public String toString() {
+    return text;
   }
 
   boolean isSession() {

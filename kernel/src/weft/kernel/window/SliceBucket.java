@@ -24,15 +24,17 @@ final class SliceBucket {
   private final Shape shape;
   private final Layout layout;
   private final SliceState state;
-  private final SliceStore store;
+  private final Store store;
+  private final Layouts layouts;
   private final PaneRow panes;
   private final Map<Long, Map<UTF8String, Integer>> revisions = new HashMap<>();
 
-  SliceBucket(Task task, SliceState state, SliceStore store, PaneRow panes) {
+  SliceBucket(Task task, SliceState state, Store store, PaneRow panes) {
     this.shape = task.shape();
     this.layout = task.layout();
     this.state = state;
     this.store = store;
+    this.layouts = new Layouts(layout, store);
     this.panes = panes;
   }
 
@@ -65,7 +67,7 @@ final class SliceBucket {
     take(start, segment);
     SliceState.Slice slice = state.slice(start);
     if (slice.table != null) {
-      Segment.readInto(segment, slice.table, state.reader(segment));
+      Segment.readInto(segment, slice.table, layouts.reader(Segment.layout(segment)));
     }
   }
 
@@ -74,7 +76,7 @@ final class SliceBucket {
     Table brought = new Table(layout);
     for (long start = end - shape.size; start < end; start += shape.width()) {
       for (byte[] segment : late.getOrDefault(start, List.of())) {
-        Segment.readInto(segment, brought, state.reader(segment));
+        Segment.readInto(segment, brought, layouts.reader(Segment.layout(segment)));
       }
     }
     Table before = new Table(layout);
@@ -160,11 +162,11 @@ final class SliceBucket {
     if (slice.table == null) {
       slice.table = new Table(layout);
       for (int part = 0; part < slice.parts; part++) {
-        byte[] segment = store.segment(start, part);
-        Segment.readInto(segment, slice.table, state.reader(segment));
+        byte[] segment = store.get(Place.segment(start, part));
+        Segment.readInto(segment, slice.table, layouts.reader(Segment.layout(segment)));
       }
       for (byte[] segment : slice.fresh) {
-        Segment.readInto(segment, slice.table, state.reader(segment));
+        Segment.readInto(segment, slice.table, layouts.reader(Segment.layout(segment)));
       }
     }
     return slice.table;
@@ -180,20 +182,20 @@ final class SliceBucket {
     for (long start : expired) {
       SliceState.Slice slice = state.slices.remove(start);
       for (int part = 0; part < slice.parts; part++) {
-        store.dropSegment(start, part);
+        store.remove(Place.segment(start, part));
       }
     }
     while (!state.revised.isEmpty() && shape.isExpired(state.revised.first(), state.watermark)) {
       long end = state.revised.pollFirst();
       revisions.remove(end);
-      store.dropRevisions(end);
+      store.remove(Place.revisions(end));
     }
   }
 
   /** Writes what the batch leaves behind. */
   void keep() {
     state.slices.forEach(this::keepSlice);
-    revisions.forEach((end, counts) -> store.keepRevisions(end, Revisions.write(counts)));
+    revisions.forEach((end, counts) -> store.put(Place.revisions(end), Revisions.write(counts)));
   }
 
   private void keepSlice(long start, SliceState.Slice slice) {
@@ -205,21 +207,21 @@ final class SliceBucket {
       Table table = merges ? table(start, slice) : new Table(layout);
       if (merges) {
         for (int part = 1; part < slice.parts; part++) {
-          store.dropSegment(start, part);
+          store.remove(Place.segment(start, part));
         }
         slice.parts = 0;
       } else {
-        slice.fresh.forEach(segment -> Segment.readInto(segment, table, state.reader(segment)));
+        slice.fresh.forEach(segment -> Segment.readInto(segment, table, layouts.reader(Segment.layout(segment))));
       }
-      store.keepSegment(start, slice.parts++, Segment.of(table, layout, layout.id()));
+      store.put(Place.segment(start, slice.parts++), Segment.of(table, layout, layout.id()));
     } else {
-      store.keepSegment(start, slice.parts++, slice.fresh.get(0));
+      store.put(Place.segment(start, slice.parts++), slice.fresh.get(0));
     }
     slice.fresh.clear();
   }
 
   private Map<UTF8String, Integer> readRevisions(long end) {
-    byte[] written = state.revised.contains(end) ? store.revisions(end) : null;
+    byte[] written = state.revised.contains(end) ? store.get(Place.revisions(end)) : null;
     return written == null ? new HashMap<>() : Revisions.read(written);
   }
 

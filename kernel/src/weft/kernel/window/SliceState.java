@@ -1,14 +1,12 @@
 package weft.kernel.window;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The head of a bucket's state: its watermark, its slices, and the layouts that its segments were written under.
+ * The head of a bucket's state: its watermark and its slices.
  *
  * <p>It is one small value, read and written once a batch; it says which segments there are, so that nothing is
  * searched for.
@@ -30,28 +28,20 @@ final class SliceState {
   }
 
   long watermark = Knots.NONE;
+  final long[] watermarks;
   final TreeMap<Long, Slice> slices = new TreeMap<>();
+
   /** Ends of windows that have had late panes, and so keep a number of panes per key. */
   final TreeSet<Long> revised = new TreeSet<>();
-  private final Map<Integer, String> layouts = new HashMap<>();
-  private final Map<Integer, Reader> readers = new HashMap<>();
-  private final Layout layout;
 
-  SliceState(Layout layout, byte[] written) {
-    this.layout = layout;
-    if (written != null) {
-      read(Blob.reading(written));
+  SliceState(int inputs, byte[] written) {
+    if (written == null) {
+      watermarks = Knots.none(inputs);
+      return;
     }
-    layouts.put(layout.id(), layout.toJson());
-    readers.put(layout.id(), new Reader(layout, layout));
-  }
-
-  private void read(Blob in) {
+    Blob in = Blob.reading(written);
     watermark = in.getLong();
-    for (int left = in.getInt(); left > 0; left--) {
-      int id = in.getInt();
-      layouts.put(id, new String(in.getArray(), java.nio.charset.StandardCharsets.UTF_8));
-    }
+    watermarks = Knots.read(in);
     for (int left = in.getInt(); left > 0; left--) {
       Slice slice = new Slice();
       slices.put(in.getLong(), slice);
@@ -67,15 +57,7 @@ final class SliceState {
   byte[] toArray() {
     Blob out = new Blob();
     out.putLong(watermark);
-    if (slices.isEmpty()) {
-      layouts.keySet().retainAll(List.of(layout.id()));
-    }
-    out.putInt(layouts.size());
-    layouts.forEach(
-        (id, text) -> {
-          out.putInt(id);
-          out.putArray(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
-        });
+    Knots.write(watermarks, out);
     out.putInt(slices.size());
     slices.forEach(
         (start, slice) -> {
@@ -91,10 +73,5 @@ final class SliceState {
 
   Slice slice(long start) {
     return slices.computeIfAbsent(start, each -> new Slice());
-  }
-
-  Reader reader(byte[] segment) {
-    return readers.computeIfAbsent(
-        Segment.layout(segment), id -> new Reader(layout, Layout.fromJson(layouts.get(id))));
   }
 }

@@ -1,15 +1,11 @@
 package weft.kernel.window;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import scala.collection.IterableOnce;
@@ -23,7 +19,6 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 final class Slicer extends RowGenerator {
   private static final long serialVersionUID = 1;
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   static final int CONTROL = 0;
   static final int EVENT_TIME = 1;
@@ -42,7 +37,7 @@ final class Slicer extends RowGenerator {
   private transient UnsafeProjection valuesOf;
   private transient UnsafeProjection keyOf;
   private transient LateRow lateRow;
-  private transient int[] groups;
+  private transient Mail mail;
   private transient int layoutId;
   private transient Moment moment;
   private transient Map<Long, Map<Long, Table>> tables;
@@ -71,11 +66,11 @@ final class Slicer extends RowGenerator {
     valuesOf = UnsafeProjection.create(CollectionConverters.asScala(values).toList());
     keyOf = projection(HEAD, afterKeys);
     lateRow = new LateRow(projection(afterKeys + arguments, inputs().size()), task.lateType());
-    groups = Buckets.groups(task.buckets());
+    mail = new Mail(task.buckets());
     layoutId = task.layout().id();
     moment = new Moment();
     tables = new HashMap<>();
-    taken = new long[groups.length];
+    taken = new long[task.buckets()];
   }
 
   @Override
@@ -85,12 +80,12 @@ final class Slicer extends RowGenerator {
     }
     UnsafeRow values = valuesOf.apply(row);
     if (!values.isNullAt(CONTROL)) {
-      return one(control(values));
+      return Mail.one(mail.control(values.getUTF8String(CONTROL)));
     }
     UnsafeRow key = keyOf.apply(row);
     int hash = Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
     if (values.isNullAt(EVENT_TIME)) {
-      return one(late(row, hash, null, 0));
+      return Mail.one(late(row, hash, null, 0));
     }
     long eventMs = Math.floorDiv(values.getLong(EVENT_TIME), 1000L);
     long watermark = values.isNullAt(WATERMARK) ? Long.MIN_VALUE : Math.floorDiv(values.getLong(WATERMARK), 1000L);
@@ -103,14 +98,14 @@ final class Slicer extends RowGenerator {
       long slice = shape.slice(eventMs);
       long lastEnd = shape.lastEnd(slice);
       if (shape.isExpired(lastEnd, watermark)) {
-        return one(late(row, hash, lastEnd, watermark - eventMs));
+        return Mail.one(late(row, hash, lastEnd, watermark - eventMs));
       }
       add(shape.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot, slice, key, hash, values, eventMs, watermark);
     } else if (shape.isGlobal()) {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (shape.isSession()) {
       if (shape.isExpired(eventMs + shape.gap, watermark)) {
-        return one(doubt(row, values, key, hash, eventMs, watermark));
+        return Mail.one(doubt(row, values, key, hash, eventMs, watermark));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
       add(knot, Math.floorDiv(eventMs, shape.gap), key, hash, values, eventMs, watermark);
@@ -124,16 +119,16 @@ final class Slicer extends RowGenerator {
         }
       }
       if (isLate) {
-        return one(late(row, hash, shape.lastEnd(slice), watermark - eventMs));
+        return Mail.one(late(row, hash, shape.lastEnd(slice), watermark - eventMs));
       }
     }
-    taken[Buckets.of(hash, groups.length)]++;
-    return entries < MOST_ENTRIES ? none() : flush();
+    taken[Buckets.of(hash, task.buckets())]++;
+    return entries < MOST_ENTRIES ? Mail.none() : flush();
   }
 
   @Override
   public IterableOnce<InternalRow> terminate() {
-    return valuesOf == null ? none() : flush();
+    return valuesOf == null ? Mail.none() : flush();
   }
 
   private void add(
@@ -155,20 +150,20 @@ final class Slicer extends RowGenerator {
     tables.forEach((knot, times) -> times.forEach((time, table) -> send(knot, time, table, out)));
     for (int bucket = 0; bucket < taken.length; bucket++) {
       if (taken[bucket] > 0) {
-        out.add(message(groups[bucket], Message.TAKEN, 0, taken[bucket], new byte[0]));
+        out.add(mail.message(bucket, Message.TAKEN, 0, taken[bucket], new byte[0]));
         taken[bucket] = 0;
       }
     }
     tables.clear();
     entries = 0;
     lastTable = null;
-    return CollectionConverters.asScala(out.iterator());
+    return Mail.all(out);
   }
 
   private void send(long knot, long time, Table table, List<InternalRow> out) {
-    Segment[] segments = new Segment[groups.length];
+    Segment[] segments = new Segment[task.buckets()];
     for (int entry = 0; entry < table.size(); entry++) {
-      int bucket = Buckets.of(table.hash(entry), groups.length);
+      int bucket = Buckets.of(table.hash(entry), task.buckets());
       if (segments[bucket] == null) {
         segments[bucket] = new Segment(layoutId);
       }
@@ -176,18 +171,8 @@ final class Slicer extends RowGenerator {
     }
     for (int bucket = 0; bucket < segments.length; bucket++) {
       if (segments[bucket] != null) {
-        out.add(message(groups[bucket], Message.SEGMENT, knot, time, segments[bucket].toArray()));
+        out.add(mail.message(bucket, Message.SEGMENT, knot, time, segments[bucket].toArray()));
       }
-    }
-  }
-
-  private InternalRow control(UnsafeRow values) {
-    byte[] json = values.getUTF8String(CONTROL).getBytes();
-    try {
-      int bucket = JSON.readTree(json).get("bucket").intValue();
-      return message(groups[bucket], Message.CONTROL, 0, 0, json);
-    } catch (IOException e) {
-      throw new IllegalArgumentException("This control row is not JSON: " + values.getUTF8String(CONTROL), e);
     }
   }
 
@@ -195,8 +180,7 @@ final class Slicer extends RowGenerator {
     Long start = end == null ? null : end - task.shape().size;
     Blob out = new Blob();
     lateRow.write(row, start, end, end == null ? null : (Long) lateness, out);
-    int group = groups[Buckets.of(hash, groups.length)];
-    return message(group, Message.LATE, 0, 0, out.toArray());
+    return mail.message(Buckets.of(hash, task.buckets()), Message.LATE, 0, 0, out.toArray());
   }
 
   /** A record that is late unless a session that is still kept takes it, which only the bucket knows. */
@@ -208,19 +192,6 @@ final class Slicer extends RowGenerator {
     Blob out = new Blob();
     out.putArray(Segment.of(alone, task.layout(), layoutId));
     lateRow.write(row, eventMs, eventMs + task.shape().gap, watermark - eventMs, out);
-    int group = groups[Buckets.of(hash, groups.length)];
-    return message(group, Message.DOUBT, values.getLong(KNOT), eventMs, out.toArray());
-  }
-
-  private static InternalRow message(int group, int kind, long knot, long time, byte[] payload) {
-    return new GenericInternalRow(new Object[] {group, kind, knot, time, payload});
-  }
-
-  private static IterableOnce<InternalRow> one(InternalRow row) {
-    return CollectionConverters.asScala(List.of(row).iterator());
-  }
-
-  private static IterableOnce<InternalRow> none() {
-    return CollectionConverters.asScala(Collections.<InternalRow>emptyIterator());
+    return mail.message(Buckets.of(hash, task.buckets()), Message.DOUBT, values.getLong(KNOT), eventMs, out.toArray());
   }
 }

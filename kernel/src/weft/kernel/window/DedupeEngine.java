@@ -1,0 +1,145 @@
+package weft.kernel.window;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Lets the first record of a key through and drops those that follow it within a time.
+ *
+ * <p>First is the first knot's, and within a knot the earliest; a record that comes later but is earlier by less than
+ * the time is a duplicate too. A key is forgotten once the watermark has passed its time.
+ */
+final class DedupeEngine implements Engine {
+  private static final long serialVersionUID = 1;
+
+  /** Times of the agenda are rounded down to this part of the time, so that they are few. */
+  private static final int STEPS = 16;
+
+  private final int buckets;
+  private final long within;
+
+  DedupeEngine(int buckets, long within) {
+    this.buckets = buckets;
+    this.within = within;
+  }
+
+  /** A record that waits for its verdict. */
+  private record Record(byte[] key, long eventTime, byte[] id, byte[] row) {}
+
+  @Override
+  public List<Row> run(int group, Iterator<Row> messages, Store store) {
+    Report report = new Report();
+    List<Row> out = new ArrayList<>();
+    KeyState state = new KeyState(1, store.get(Place.head()));
+    Knots knots = new Knots(state.watermarks);
+    TreeMap<Long, List<Record>> records = new TreeMap<>();
+    while (messages.hasNext()) {
+      Row message = messages.next();
+      byte[] payload = message.getAs(Message.PAYLOAD);
+      switch (message.getInt(Message.KIND)) {
+        case Message.CONTROL -> knots.read(payload);
+        case Message.LATE -> {
+          report.late++;
+          out.add(RowFactory.create(Message.LATE, payload));
+        }
+        default -> {
+          long knot = message.getLong(Message.KNOT);
+          knots.add(knot);
+          read(payload, records.computeIfAbsent(knot, each -> new ArrayList<>()));
+        }
+      }
+    }
+    Blob kept = new Blob();
+    Map<UTF8String, Long> seen = new HashMap<>();
+    knots.forEach(
+        knot -> {
+          List<Record> brought = records.getOrDefault(knot, List.of());
+          brought.sort(Comparator.comparingLong(Record::eventTime).thenComparing(Record::id, Arrays::compare));
+          brought.forEach(record -> judge(record, state, store, seen, kept, report));
+          if (knots.watermark() > state.watermark) {
+            state.watermark = knots.watermark();
+            forget(state, store, seen);
+          }
+        });
+    keep(state, store, seen);
+    if (kept.position() > 0) {
+      out.add(RowFactory.create(Message.PANES, kept.toArray()));
+    }
+    out.add(
+        RowFactory.create(
+            Message.REPORT, report.toJson(Buckets.ofGroup(group, buckets), state.watermark, null, state.windows)));
+    return out;
+  }
+
+  private static void read(byte[] payload, List<Record> into) {
+    Blob in = Blob.reading(payload);
+    while (!in.atEnd()) {
+      into.add(new Record(in.getArray(), in.getLong(), in.getArray(), in.getArray()));
+    }
+  }
+
+  private void judge(
+      Record record, KeyState state, Store store, Map<UTF8String, Long> seen, Blob kept, Report report) {
+    UTF8String key = UTF8String.fromBytes(record.key());
+    long eventMs = Math.floorDiv(record.eventTime(), 1000L);
+    Long first = seen.containsKey(key) ? seen.get(key) : find(store, record.key());
+    if (first != null && Math.abs(eventMs - first) < within) {
+      report.absorbed++;
+      return;
+    }
+    report.panes++;
+    kept.putLong(record.row().length);
+    kept.putRaw(record.row(), Platform.BYTE_ARRAY_OFFSET, record.row().length);
+    if (first == null || eventMs > first) {
+      state.windows += first == null ? 1 : 0;
+      seen.put(key, eventMs);
+      state.due(slot(eventMs + within)).fresh.add(record.key());
+    }
+  }
+
+  private static Long find(Store store, byte[] key) {
+    byte[] written = store.get(Place.key(key));
+    return written == null ? null : (Long) Blob.reading(written).getLong();
+  }
+
+  private long slot(long time) {
+    return time - Math.floorMod(time, Math.max(1, within / STEPS));
+  }
+
+  private void forget(KeyState state, Store store, Map<UTF8String, Long> seen) {
+    for (UTF8String key : state.takeDue(store)) {
+      Long first = seen.containsKey(key) ? seen.get(key) : find(store, key.getBytes());
+      if (first != null && first + within <= state.watermark) {
+        seen.put(key, null);
+        state.windows--;
+      } else if (first != null) {
+        state.due(slot(first + within)).fresh.add(key.getBytes());
+      }
+    }
+  }
+
+  private static void keep(KeyState state, Store store, Map<UTF8String, Long> seen) {
+    seen.forEach(
+        (key, first) -> {
+          if (first == null) {
+            store.remove(Place.key(key.getBytes()));
+          } else {
+            Blob value = new Blob();
+            value.putLong(first);
+            store.put(Place.key(key.getBytes()), value.toArray());
+          }
+        });
+    state.keepAgenda(store);
+    store.put(Place.head(), state.toArray());
+  }
+}

@@ -1,0 +1,97 @@
+package weft.kernel.window;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Runs windows that are each key's own: sorts the messages of a batch by knot and key and hands them to its bucket. */
+final class KeyEngine implements Engine {
+  private static final long serialVersionUID = 1;
+
+  private final Task task;
+  private transient PaneRow panes;
+
+  KeyEngine(Task task) {
+    this.task = task;
+  }
+
+  @Override
+  public List<Row> run(int group, Iterator<Row> messages, Store store) {
+    panes = panes == null ? new PaneRow(task) : panes;
+    Report report = new Report();
+    List<byte[]> late = new ArrayList<>();
+    KeyState state = new KeyState(task.inputs(), store.get(Place.head()));
+    KeyBucket bucket = new KeyBucket(task, state, store, panes, late);
+    Knots knots = new Knots(state.watermarks);
+    TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals = new TreeMap<>();
+    long doubts = 0;
+    while (messages.hasNext()) {
+      Row message = messages.next();
+      byte[] payload = message.getAs(Message.PAYLOAD);
+      long time = message.getLong(Message.TIME);
+      switch (message.getInt(Message.KIND)) {
+        case Message.CONTROL -> knots.read(payload);
+        case Message.TAKEN -> report.absorbed += time;
+        case Message.LATE -> late.add(payload);
+        case Message.DOUBT -> {
+          doubts++;
+          Blob in = Blob.reading(payload);
+          byte[] segment = in.getArray();
+          byte[] lateRow = Arrays.copyOfRange(payload, in.position(), payload.length);
+          read(segment, time, lateRow, open(arrivals, knots, message.getLong(Message.KNOT)));
+        }
+        default -> read(payload, time, null, open(arrivals, knots, message.getLong(Message.KNOT)));
+      }
+    }
+    int judged = late.size();
+    knots.forEach(knot -> bucket.run(arrivals.getOrDefault(knot, new LinkedHashMap<>()), knots.watermark()));
+    bucket.keep();
+    task.describe(store);
+    store.put(Place.head(), state.toArray());
+    report.late = late.size();
+    report.absorbed += doubts - (late.size() - judged);
+    report.panes = panes.panes();
+    List<Row> out = new ArrayList<>();
+    late.forEach(each -> out.add(RowFactory.create(Message.LATE, each)));
+    panes.messages().forEach(message -> out.add(RowFactory.create(Message.PANES, message)));
+    byte[] told = report.toJson(Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
+    out.add(RowFactory.create(Message.REPORT, told));
+    return out;
+  }
+
+  private static Map<UTF8String, List<Arrival>> open(
+      TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals, Knots knots, long knot) {
+    knots.add(knot);
+    return arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
+  }
+
+  private void read(byte[] segment, long time, byte[] lateRow, Map<UTF8String, List<Arrival>> arrivals) {
+    Layout layout = task.layout();
+    Shape shape = task.shape();
+    Table table = new Table(layout);
+    Segment.readInto(segment, table, new Reader(layout, layout));
+    for (int entry = 0; entry < table.size(); entry++) {
+      long[] longs = Arrays.copyOfRange(table.longs(), entry * layout.longs, (entry + 1) * layout.longs);
+      Object[] objects = Arrays.copyOfRange(table.objects(), entry * layout.objects, (entry + 1) * layout.objects);
+      long start = time;
+      long end = time + shape.size;
+      if (shape.isSession()) {
+        start = layout.first(longs, 0);
+        end = layout.last(longs, 0) + shape.gap;
+      } else if (shape.isGlobal()) {
+        start = Long.MIN_VALUE;
+        end = Long.MAX_VALUE;
+      }
+      arrivals
+          .computeIfAbsent(UTF8String.fromBytes(table.key(entry)), each -> new ArrayList<>())
+          .add(new Arrival(start, end, longs, objects, lateRow));
+    }
+  }
+}

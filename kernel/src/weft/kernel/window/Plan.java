@@ -1,0 +1,110 @@
+package weft.kernel.window;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.KeyValueGroupedDataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero;
+import org.apache.spark.sql.classic.ExpressionUtils$;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.streaming.GroupStateTimeout;
+import org.apache.spark.sql.streaming.OutputMode;
+import org.apache.spark.sql.streaming.TimeMode;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/** The parts that every operator with buckets puts its plan together from. */
+final class Plan {
+  static final String WEFT = "_weft";
+  static final String CONTROL = "_control";
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private Plan() {}
+
+  static JsonNode parse(String text) {
+    try {
+      return JSON.readTree(text);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("The operator is not JSON: " + text, e);
+    }
+  }
+
+  static boolean isOnHeap(JsonNode spec) {
+    return spec.path("state").asText().equals("memory");
+  }
+
+  /** The columns that come first: control, event time, knot, watermark, and the id where it is needed. */
+  static List<Column> head(JsonNode spec, boolean needsId) {
+    List<Column> columns = new ArrayList<>();
+    columns.add(functions.col(CONTROL));
+    columns.add(functions.expr(spec.path("event_time").asText(WEFT + ".event_time")).cast(DataTypes.TimestampType));
+    columns.add(functions.expr(spec.path("knot").asText(WEFT + ".knot")));
+    columns.add(functions.expr(WEFT + ".watermark").cast(DataTypes.TimestampType));
+    columns.add(needsId ? functions.expr(WEFT + ".id") : functions.lit(null).cast(DataTypes.StringType));
+    return columns;
+  }
+
+  /** Adds the columns of the stream, its struct last, and returns their types. */
+  static StructType columns(Dataset<Row> rows, List<Column> into) {
+    StructType stream = new StructType();
+    for (StructField field : rows.schema().fields()) {
+      if (!field.name().equals(CONTROL) && !field.name().equals(WEFT)) {
+        into.add(rows.col("`" + field.name().replace("`", "``") + "`"));
+        stream = stream.add(field.name(), field.dataType());
+      }
+    }
+    into.add(functions.col(WEFT));
+    return stream.add(WEFT, rows.schema().apply(WEFT).dataType());
+  }
+
+  static DataType typeOf(Dataset<Row> rows, Column column) {
+    return rows.select(column).schema().fields()[0].dataType();
+  }
+
+  /** A key column; one key for both zeros and one for all NaNs, as SQL groups them. */
+  static Column key(Dataset<Row> rows, Column key) {
+    DataType type = typeOf(rows, key);
+    boolean isFloating = type instanceof DoubleType || type instanceof FloatType;
+    return isFloating ? column(new NormalizeNaNAndZero(ExpressionUtils$.MODULE$.expression(key))) : key;
+  }
+
+  static List<Expression> expressions(List<Column> columns) {
+    List<Expression> expressions = new ArrayList<>();
+    columns.forEach(each -> expressions.add(ExpressionUtils$.MODULE$.expression(each)));
+    return expressions;
+  }
+
+  private static Column column(Expression expression) {
+    return ExpressionUtils$.MODULE$.column(expression);
+  }
+
+  /** Rows to messages, messages through the buckets, messages to rows again. */
+  static Dataset<Row> run(
+      Dataset<Row> rows, RowGenerator sender, Engine engine, StructType result, boolean isOnHeap) {
+    KeyValueGroupedDataset<Integer, Row> buckets =
+        rows.select(column(sender)).groupBy("bucket").as(Encoders.INT(), Encoders.row(Message.IN));
+    Dataset<Row> messages =
+        isOnHeap
+            ? buckets.flatMapGroupsWithState(
+                new HeapState(engine),
+                OutputMode.Append(),
+                Encoders.BINARY(),
+                Encoders.row(Message.OUT),
+                GroupStateTimeout.NoTimeout())
+            : buckets.transformWithState(
+                new RocksState(engine), TimeMode.None(), OutputMode.Append(), Encoders.row(Message.OUT));
+    List<Column> outputs = List.of(functions.col("kind"), functions.col("payload"));
+    return messages.select(column(new Unpack(expressions(outputs), result)));
+  }
+}

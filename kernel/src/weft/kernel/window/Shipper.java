@@ -1,0 +1,112 @@
+package weft.kernel.window;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.IterableOnce;
+
+/**
+ * Sends whole rows to the buckets of their keys, many in one message.
+ *
+ * <p>In: control, event time, knot, watermark and id of a row, its keys, and the columns that a late row keeps. A row
+ * whose time has passed, so that nobody remembers its key, is late.
+ */
+final class Shipper extends RowGenerator {
+  private static final long serialVersionUID = 1;
+
+  private final StructType lateType;
+  private final String identity;
+  private final int buckets;
+  private final int keys;
+  private final long within;
+
+  private transient UnsafeProjection valuesOf;
+  private transient UnsafeProjection keyOf;
+  private transient UnsafeProjection rowOf;
+  private transient LateRow lateRow;
+  private transient Mail mail;
+  private transient Map<Long, Blob[]> waiting;
+
+  Shipper(List<Expression> inputs, StructType lateType, String identity, int buckets, int keys, long within) {
+    super(inputs, Message.IN, identity);
+    this.lateType = lateType;
+    this.identity = identity;
+    this.buckets = buckets;
+    this.keys = keys;
+    this.within = within;
+  }
+
+  @Override
+  RowGenerator withChildren(List<Expression> replaced) {
+    return new Shipper(replaced, lateType, identity, buckets, keys, within);
+  }
+
+  private void open() {
+    int afterKeys = Slicer.HEAD + keys;
+    valuesOf = projection(0, Slicer.HEAD);
+    keyOf = projection(Slicer.HEAD, afterKeys);
+    rowOf = projection(afterKeys, inputs().size() - 1);
+    lateRow = new LateRow(projection(afterKeys, inputs().size()), lateType);
+    mail = new Mail(buckets);
+    waiting = new HashMap<>();
+  }
+
+  @Override
+  public IterableOnce<InternalRow> eval(InternalRow row) {
+    if (valuesOf == null) {
+      open();
+    }
+    UnsafeRow values = valuesOf.apply(row);
+    if (!values.isNullAt(Slicer.CONTROL)) {
+      return Mail.one(mail.control(values.getUTF8String(Slicer.CONTROL)));
+    }
+    UnsafeRow key = keyOf.apply(row);
+    int bucket = Buckets.of(Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
+    if (values.isNullAt(Slicer.EVENT_TIME)) {
+      return Mail.one(late(row, bucket, null, 0));
+    }
+    long eventMs = Math.floorDiv(values.getLong(Slicer.EVENT_TIME), 1000L);
+    if (!values.isNullAt(Slicer.WATERMARK)) {
+      long watermark = Math.floorDiv(values.getLong(Slicer.WATERMARK), 1000L);
+      if (eventMs + within <= watermark) {
+        return Mail.one(late(row, bucket, eventMs, watermark - eventMs));
+      }
+    }
+    Blob[] blobs = waiting.computeIfAbsent(values.getLong(Slicer.KNOT), each -> new Blob[buckets]);
+    blobs[bucket] = blobs[bucket] == null ? new Blob() : blobs[bucket];
+    blobs[bucket].putArray(key.getBytes());
+    blobs[bucket].putLong(values.getLong(Slicer.EVENT_TIME));
+    blobs[bucket].putArray(values.getUTF8String(Slicer.ID).getBytes());
+    blobs[bucket].putArray(rowOf.apply(row).getBytes());
+    return Mail.none();
+  }
+
+  @Override
+  public IterableOnce<InternalRow> terminate() {
+    List<InternalRow> out = new ArrayList<>();
+    if (waiting != null) {
+      waiting.forEach(
+          (knot, blobs) -> {
+            for (int bucket = 0; bucket < buckets; bucket++) {
+              if (blobs[bucket] != null) {
+                out.add(mail.message(bucket, Message.SEGMENT, knot, 0, blobs[bucket].toArray()));
+              }
+            }
+          });
+    }
+    return Mail.all(out);
+  }
+
+  private InternalRow late(InternalRow row, int bucket, Long eventMs, long lateness) {
+    Blob out = new Blob();
+    Long end = eventMs == null ? null : eventMs + within;
+    lateRow.write(row, eventMs, end, eventMs == null ? null : (Long) lateness, out);
+    return mail.message(bucket, Message.LATE, 0, 0, out.toArray());
+  }
+}

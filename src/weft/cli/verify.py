@@ -1,0 +1,69 @@
+"""`weft verify`: everything that is recorded against everything that is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Command, pass_terminal
+from weft.cli.service import storage_option
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Output
+    from weft.lineage.finding import Verification
+
+
+@click.command(cls=Command)
+@storage_option
+@click.option("--deep", is_flag=True, help="Hash every row again, too.")
+@pass_terminal
+def verify(terminal: Terminal, storage: Path, deep: bool) -> None:
+    """Check the store, the chain of knots, the ledgers and the tables, byte by byte.
+
+    Says what is wrong where, and ends with status 1 if anything is. It reads only, and may run beside a weaver.
+    """
+    with terminal.wait("Verifying"):
+        found = look(storage, deep=deep)
+        if not found.is_clean:
+            # What runs is seen in the middle of a batch; what is wrong stays so.
+            found = found.confirmed_by(look(storage, deep=deep))
+    terminal.show(found.to_dict(), render_verification)
+    if not found.is_clean:
+        click.get_current_context().exit(1)
+
+
+def look(storage: Path, *, deep: bool) -> Verification:
+    """Verify once what is in a storage folder."""
+    from weft.lineage.finding import Finding, Verification
+    from weft.lineage.verify import verify
+    from weft.runtime.storage import Storage
+    from weft.weaver.recorded import StoredRecords
+    from weft.weaver.store.rocks import StoreDamagedError
+    from weft.weaver.store.snapshot import RocksSnapshot
+
+    places = Storage(str(storage))
+    try:
+        with RocksSnapshot(Path(places.store)) as store:
+            return verify(StoredRecords(store), lambda name: Path(places.table(name)), deep=deep)
+    except StoreDamagedError as error:
+        return Verification([Finding(error.code, "the weaver's store", error.message)])
+
+
+def render_verification(output: Output, found: dict[str, Any]) -> None:
+    """The findings, one a line, and what was looked at."""
+    from weft.cli.output import plural
+
+    for finding in found["findings"]:
+        output.line(f"{finding['where']}: {finding['what']} [{finding['code']}]", style="red")
+    if found["findings"]:
+        output.line()
+    counts = found["counts"]
+    looked = ", ".join(
+        plural(counts.get(name, 0), name[:-1])
+        for name in ("streams", "knots", "commits", "files", "rows", "records")
+    )
+    wrong = plural(len(found["findings"]), "finding")
+    output.line(f"{'Clean' if found['clean'] else wrong}: {looked}.")

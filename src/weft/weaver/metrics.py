@@ -1,0 +1,86 @@
+"""Prometheus metrics, told from the knots as they are tied."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from weft.clock import Clock, to_ms
+from weft.lineage.knot import Knot
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Metrics:
+    """What a scraper sees; one registry per weaver."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.registry = CollectorRegistry()
+        self._processed = self._counter("stream_events_processed", "Records that came in")
+        self._duration = Histogram(
+            "stream_processing_duration_seconds",
+            "Time from pin to written, per batch",
+            ["pipeline"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self._windows = self._gauge("stream_active_windows", "Windows that are open", "pipeline")
+        self._lag = self._gauge(
+            "stream_watermark_lag_seconds",
+            "How far the watermark is behind the clock",
+            "pipeline",
+            "partition",
+        )
+        self._late = self._counter("stream_late_records", "Records that came too late")
+        self._dead = self._counter("stream_dead_records", "Records that could not be processed")
+        self._filtered = self._counter("stream_filtered_records", "Records that were filtered out")
+        self._written = self._counter("stream_records_written", "Rows written", "stream")
+        self._state_bytes = self._gauge("stream_state_bytes", "Size of operator state", "pipeline")
+        self._state_rows = self._gauge("stream_state_rows", "Entries of operator state", "pipeline")
+        self._knot = self._gauge("stream_knot", "Number of the newest knot", "pipeline")
+
+    def serve(self, port: int, address: str) -> None:
+        """Answer scrapers on a port of its own."""
+        start_http_server(port, address, registry=self.registry)
+
+    def tied(self, knot: Knot) -> None:
+        """Count one knot."""
+        name, ledger = knot.pipeline, knot.ledger
+        self._processed.labels(name).inc(ledger.rows_in)
+        self._duration.labels(name).observe(knot.duration_ms / 1000)
+        self._late.labels(name).inc(ledger.late)
+        self._dead.labels(name).inc(ledger.dead)
+        self._filtered.labels(name).inc(sum(ledger.filtered.values()))
+        for stream, output in knot.outputs.items():
+            self._written.labels(name, stream).inc(output.rows)
+        self._knot.labels(name).set(knot.number)
+        if "windows" in knot.watermarks:
+            self._windows.labels(name).set(knot.watermarks["windows"])
+        for partition, watermark in _watermarks(knot).items():
+            self._lag.labels(name, partition).set_function(partial(self._lag_of, watermark))
+
+    def state(self, pipeline: str, report: dict[str, Any]) -> None:
+        """Take in what a worker says of the state of a pipeline."""
+        self._state_bytes.labels(pipeline).set(report["bytes"])
+        self._state_rows.labels(pipeline).set(report["rows"])
+
+    def _lag_of(self, watermark: int) -> float:
+        return max(0.0, (to_ms(self._clock.now()) - watermark) / 1000)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(name, text, ["pipeline", *labels], registry=self.registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(name, text, labels, registry=self.registry)
+
+
+def _watermarks(knot: Knot) -> dict[str, int]:
+    """The watermark of each source partition, and that of the stream under `all`."""
+    found = {} if knot.watermark is None else {"all": knot.watermark}
+    for partition, state in knot.watermarks.get("partitions", {}).items():
+        if state["watermark"] is not None:
+            found[partition] = state["watermark"]
+    return found

@@ -1,0 +1,76 @@
+"""What a windowed pipeline keeps, read from its checkpoint: now, or as of an earlier batch.
+
+The worker calls this for `GET /windows` and `GET /state`; the state describes itself, so nothing of
+the pipeline is needed but its checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.windows.panes import State
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LOWEST = -(1 << 63)
+NEWEST = -1
+
+
+@dataclass(frozen=True)
+class KeptWindow:
+    """A window of a key that may still get records: its bounds, its records, its aggregates so far."""
+
+    key: str
+    start: datetime | None
+    end: datetime | None
+    records: int
+    values: dict[str, Any]
+
+    def position(self) -> str:
+        """Where the next page goes on after this window."""
+        start = LOWEST if self.start is None else (self.start - EPOCH) // timedelta(milliseconds=1)
+        return f"{self.key}\0{(start ^ LOWEST) & ((1 << 64) - 1):016X}"
+
+
+def read_windows(
+    spark: SparkSession,
+    checkpoint: Path | str,
+    *,
+    batch: int | None = None,
+    prefix: str = "",
+    after: str | None = None,
+    limit: int = 100,
+    state: State = "rocksdb",
+) -> list[KeptWindow]:
+    """A page of the windows that are kept, by key and start.
+
+    A key is its columns joined by a slash, and those that begin with `prefix` are wanted. `batch` is
+    the one after which the state is wanted, the newest when it is not said. `after` is the `position`
+    of the last window of the page before.
+    """
+    view = spark._jvm.weft.kernel.window.StateView  # type: ignore[union-attr]
+    found = view.windows(
+        spark._jsparkSession,
+        str(checkpoint),
+        NEWEST if batch is None else batch,
+        state == "memory",
+        prefix,
+        after,
+        limit,
+    )
+    rows = DataFrame(found, spark).selectExpr(
+        "key", "unix_millis(start) AS start", "unix_millis(end) AS end", "records", "`values`"
+    )
+    return [
+        KeptWindow(row.key, _moment(row.start), _moment(row.end), row.records, json.loads(row[4]))
+        for row in rows.collect()
+    ]
+
+
+def _moment(ms: int | None) -> datetime | None:
+    return None if ms is None else EPOCH + timedelta(milliseconds=ms)
