@@ -1,3 +1,7 @@
 """Weft: streaming pipelines on Spark whose every batch ties a knot."""
 
+from weft.weaving.function import function
+
+__all__ = ["__version__", "function"]
+
 __version__ = "0.1.0"

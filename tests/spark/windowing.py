@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 
 from tests.unit.windows.model import Knot
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import attach
+from weft.windows.panes import State, attach
 from weft.windows.window import WindowSpec
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,6 +59,7 @@ class WindowRun:
     aggregates: Sequence[Aggregate] = VALUES
     by: Sequence[str] | dict[str, str] = ("key",)
     buckets: int = 3
+    state: State = "rocksdb"
     answers: dict[int, Answer] = field(default_factory=dict)
     _knots: int = 0
     _watermark: int | None = None
@@ -92,6 +93,7 @@ class WindowRun:
             aggregates=self.aggregates,
             buckets=self.buckets,
             pipeline=f"window-{number}",
+            state=self.state,
         )
         return attached.withColumn("number", functions.lit(number))
 

@@ -6,14 +6,12 @@ import os
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from weft.cli.terminal import DEFAULT_WEAVER, Terminal
 from weft.errors import EDGES, WeftError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 pass_terminal = click.make_pass_decorator(Terminal, ensure=True)
 
@@ -67,7 +65,7 @@ def edge(ctx: click.Context) -> Iterator[None]:
         ctx.exit(_tell(ctx, _defect(error)))
 
 
-def asks_weaver(function: F) -> F:
+def asks_weaver(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--weaver` and the terminal that has the line to it."""
     option = click.option(
         "--weaver",

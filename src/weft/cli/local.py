@@ -27,7 +27,8 @@ class Local:
         storage: Path,
         *,
         port: int,
-        metrics_port: int,
+        metrics_port: int = 0,
+        worker_metrics_port: int = 0,
         master: str,
         conf: Sequence[str] = (),
         debug: bool = False,
@@ -37,15 +38,11 @@ class Local:
         self.client = WeaverClient(self.address)
         shared = ["--storage", str(storage), *(["--debug"] if debug else [])]
         settings = [part for setting in conf for part in ("--conf", setting)]
-        self.weaver = Child("weaver", [*shared, "--port", str(port)], log)
-        self.worker = Child(
-            "worker",
-            [
-                *(*shared, "--weaver", self.address, "--master", master),
-                *("--metrics-port", str(metrics_port), *settings),
-            ],
-            log,
-        )
+        ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
+        line = ["--weaver", self.address, "--master", master]
+        sinks = ["--worker-metrics-port", str(worker_metrics_port)]
+        self.weaver = Child("weaver", [*shared, *ports], log)
+        self.worker = Child("worker", [*shared, *line, *sinks, *settings], log)
 
     def start(self, project: Project) -> dict[str, list[str]]:
         """Start the weaver, deploy the project to it, start the worker; says what the deployment changed."""

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("stream", required=False)
-@click.option("--to", type=int, metavar="KNOT", help="The knot to go back to; 0 is before the first.")
+@click.option(
+    "--to", type=int, metavar="KNOT", help="The knot to go back to; 0 is before the first."
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--list", "listing", is_flag=True, help="List the rollbacks that were.")
 @asks_weaver

@@ -7,6 +7,7 @@ import click
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.command import Group
+from weft.cli.demo import demo
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.pipeline import pipeline
@@ -35,6 +36,7 @@ for command in (
     up,
     weaver,
     worker,
+    demo,
     apply,
     status,
     checkpoint,

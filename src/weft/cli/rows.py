@@ -17,7 +17,9 @@ class TableMissingError(WeftError):
     domain = "missing"
 
 
-def newest_rows(table: Path, stream: str, *, limit: int, weft: bool = False) -> list[dict[str, Any]]:
+def newest_rows(
+    table: Path, stream: str, *, limit: int, weft: bool = False
+) -> list[dict[str, Any]]:
     """The last rows of a table in the order of their knots, values as text where JSON has no form for them."""
     import pyarrow.parquet as pq
     from deltalake import DeltaTable

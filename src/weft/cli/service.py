@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +14,7 @@ import click
 
 from weft.cli.command import Command, asks_weaver, pass_terminal
 from weft.cli.terminal import Terminal
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -25,6 +29,12 @@ storage_option = click.option(
     show_default=True,
     help="The folder with the streams, checkpoints and the weaver's store.",
 )
+metrics_option = click.option(
+    "--metrics-port",
+    default=9090,
+    show_default=True,
+    help="Port of the Prometheus metrics, on loopback; 0 serves none.",
+)
 supervised_option = click.option("--supervised", is_flag=True, hidden=True)
 debug_option = click.option("--debug", is_flag=True, help="Log more.")
 
@@ -34,15 +44,31 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 @click.option(
     "--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one."
 )
+@metrics_option
+@click.option(
+    "--lease-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="After so long a silence, a worker's pipelines pass to another.",
+)
 @debug_option
 @supervised_option
 @pass_terminal
-def weaver(terminal: Terminal, storage: Path, port: int, debug: bool, supervised: bool) -> None:
+def weaver(
+    terminal: Terminal,
+    storage: Path,
+    port: int,
+    metrics_port: int,
+    lease_seconds: float,
+    debug: bool,
+    supervised: bool,
+) -> None:
     """Run a weaver: the service that keeps rules and knots and tells workers what to run."""
     from weft.cli.supervisor import end_with_parent
     from weft.logs import get_logger, set_up
     from weft.runtime.storage import Storage
-    from weft.weaver.serve import make_server
+    from weft.weaver.serve import LOOPBACK, make_server
 
     set_up("weaver", debug=debug)
     if supervised:
@@ -50,8 +76,27 @@ def weaver(terminal: Terminal, storage: Path, port: int, debug: bool, supervised
     # The server hands a signal on when it has shut down; this way the store is closed too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server = make_server(Path(Storage(str(storage.absolute())).store), port=port)
+    server.weaver.leases.duration = timedelta(seconds=lease_seconds)
+    if metrics_port:
+        with port_for("metrics", metrics_port):
+            server.weaver.metrics.serve(metrics_port, LOOPBACK)
     get_logger("weft.weaver").info("the weaver answers at %s", server.address)
     server.run()
+
+
+@contextmanager
+def port_for(what: str, port: int) -> Iterator[None]:
+    """Say in a sentence that a port cannot be listened on."""
+    try:
+        yield
+    except OSError as error:
+        raise WeftError(
+            f"The {what} cannot be served on port {port}: {error.strerror}.",
+            code="service.port-taken",
+            domain="user",
+            hint=f"Stop what uses it, or choose another with `--{what}-port`; 0 serves none.",
+            port=port,
+        ) from error
 
 
 @click.command(cls=Command)

@@ -49,7 +49,11 @@ class Child:
         """Start the process in a session of its own, so that Ctrl-C reaches its supervisor only."""
         command = [sys.executable, "-m", "weft.cli", self.name, *self.arguments, "--supervised"]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stderr=self.log, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=self.log,
+            stderr=self.log,
+            start_new_session=True,
         )
         self.started = time.monotonic()
 

@@ -12,9 +12,9 @@ import click
 
 from weft.cli.command import Command, pass_terminal
 from weft.cli.project import project_file, read_project, render_changes
-from weft.cli.service import debug_option
+from weft.cli.service import debug_option, metrics_option
 from weft.cli.terminal import Terminal
-from weft.cli.worker import conf_option, master_option, metrics_option
+from weft.cli.worker import conf_option, master_option, worker_metrics_option
 
 if TYPE_CHECKING:
     from weft.cli.local import Local
@@ -31,6 +31,7 @@ START_S = 180.0
 )
 @click.option("--port", default=8080, show_default=True, help="Port of the weaver, on loopback.")
 @metrics_option
+@worker_metrics_option
 @master_option
 @conf_option
 @debug_option
@@ -41,6 +42,7 @@ def up(
     storage: Path | None,
     port: int,
     metrics_port: int,
+    worker_metrics_port: int,
     master: str,
     conf: tuple[str, ...],
     debug: bool,
@@ -59,6 +61,7 @@ def up(
         (storage or folder / ".weft").absolute(),
         port=port,
         metrics_port=metrics_port,
+        worker_metrics_port=worker_metrics_port,
         master=master,
         conf=conf,
         debug=debug,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Group, asks_weaver
-from weft.cli.service import debug_option, storage_option, supervised_option
+from weft.cli.service import debug_option, port_for, storage_option, supervised_option
 from weft.cli.terminal import Terminal
-from weft.errors import WeftError
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -21,11 +20,10 @@ DEFAULT_MASTER = "local[*]"
 master_option = click.option(
     "--master", default=DEFAULT_MASTER, show_default=True, help="Spark's master."
 )
-metrics_option = click.option(
-    "--metrics-port",
-    default=9090,
-    show_default=True,
-    help="Port of the Prometheus metrics; 0 serves none.",
+worker_metrics_option = click.option(
+    "--worker-metrics-port",
+    default=0,
+    help="Port for the figures of `metrics` sinks, on loopback; default: none.",
 )
 conf_option = click.option(
     "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
@@ -35,7 +33,7 @@ conf_option = click.option(
 @click.group(cls=Group, invoke_without_command=True)
 @storage_option
 @master_option
-@metrics_option
+@worker_metrics_option
 @conf_option
 @debug_option
 @supervised_option
@@ -46,7 +44,7 @@ def worker(
     terminal: Terminal,
     storage: Path,
     master: str,
-    metrics_port: int,
+    worker_metrics_port: int,
     conf: tuple[str, ...],
     debug: bool,
     supervised: bool,
@@ -61,7 +59,7 @@ def worker(
             terminal.address,
             storage,
             master=master,
-            metrics_port=metrics_port,
+            worker_metrics_port=worker_metrics_port,
             conf=settings,
             debug=debug,
             supervised=supervised,
@@ -80,12 +78,14 @@ def run_worker(
     storage: Path,
     *,
     master: str,
-    metrics_port: int,
+    worker_metrics_port: int,
     conf: dict[str, str],
     debug: bool,
     supervised: bool,
 ) -> None:
     """Work for a weaver until a signal comes."""
+    from prometheus_client import start_http_server
+
     from weft import logs
     from weft.cli.supervisor import end_with_parent
     from weft.runtime import jars, session
@@ -95,7 +95,9 @@ def run_worker(
     logs.set_up("worker", debug=debug)
     if supervised:
         end_with_parent()
-    _serve_metrics(metrics_port)
+    if worker_metrics_port:
+        with port_for("worker-metrics", worker_metrics_port):
+            start_http_server(worker_metrics_port, addr="127.0.0.1")
     libraries = [*jars.find("core"), *jars.find("kafka")]
     spark = session.create(master, app="weft", conf=conf, jars=libraries)
     running = Worker(spark, weaver, Storage(str(storage.absolute())))
@@ -106,22 +108,6 @@ def run_worker(
         running.run()
     finally:
         session.stop(spark)
-
-
-def _serve_metrics(port: int) -> None:
-    if not port:
-        return
-    from prometheus_client import start_http_server
-
-    try:
-        start_http_server(port, addr="127.0.0.1")
-    except OSError as error:
-        raise WeftError(
-            f"The worker cannot serve its metrics on port {port}: {error.strerror}.",
-            code="worker.port-taken",
-            domain="user",
-            hint="Choose another with `--metrics-port`, or 0 for none.",
-        ) from error
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from weft.project.check import check_draft
 from weft.project.cursor import Cursor
 from weft.project.definition import Project
 from weft.project.document import Document, from_mapping, from_text
+from weft.project.expand import expand
 from weft.project.problem import Problem, ProjectError, Report
 from weft.project.read import read_draft
 
@@ -38,7 +39,7 @@ def load(source: Path | str | Mapping[str, Any], *, folder: Path | str | None = 
     project = check_draft(draft, report, beside.resolve()) if draft is not None else None
     report.raise_any(project=draft.name if draft else None)
     assert project is not None
-    return project
+    return expand(project)
 
 
 def _find(path: Path) -> Path:

@@ -141,13 +141,35 @@ class Chain(Protocol):
     def find(self, stream: str, number: int) -> Knot | None: ...
 
 
-def plan_cuts(chain: Chain, affected: Sequence[Affected], *, to: int) -> tuple[Cut, ...]:
-    """Cut the first pipeline to knot `to`, and each after it to its last knot that consumed nothing cut."""
+@dataclass(frozen=True)
+class Reach:
+    """How far back the state of a pipeline is kept: from a batch of each epoch on, and at keyframes."""
+
+    keyframes: frozenset[int]
+    earliest: Mapping[int, int | None]
+
+    def has(self, knot: Knot) -> bool:
+        """Whether the state that this knot left behind can still be had."""
+        if knot.number in self.keyframes:
+            return True
+        first = self.earliest.get(knot.epoch)
+        return first is not None and knot.batch >= first
+
+
+def plan_cuts(
+    chain: Chain, affected: Sequence[Affected], *, to: int, reach: Mapping[str, Reach]
+) -> tuple[Cut, ...]:
+    """Cut the first pipeline to knot `to`, and each after it to its last knot that consumed nothing cut.
+
+    `reach` is that of the pipelines with state: the first must have the state of that very knot, the others go
+    back as far as they have to.
+    """
     first = affected[0]
+    _check_reach(chain, first, to, reach.get(first.pipeline))
     cuts = [_cut_to(chain, first, to)]
     kept = dict.fromkeys(first.streams, cuts[0].cut_after)
     for pipeline in affected[1:]:
-        keep = _last_untouched(chain, pipeline, kept)
+        keep = _last_untouched(chain, pipeline, kept, reach.get(pipeline.pipeline))
         cut = _cut_to(chain, pipeline, keep)
         cuts.append(cut)
         kept |= dict.fromkeys(pipeline.streams, cut.cut_after)
@@ -189,15 +211,40 @@ def _previous(chain: Chain, stream: str, number: int) -> int:
     return (knot.previous or 0) if knot else 0
 
 
-def _last_untouched(chain: Chain, pipeline: Affected, kept: Mapping[str, int]) -> int:
+def _check_reach(chain: Chain, pipeline: Affected, to: int, reach: Reach | None) -> None:
+    knot = chain.find(pipeline.stream, to) if to else None
+    if knot is None or reach is None or reach.has(knot):
+        return
+    number, nearest = pipeline.head, None
+    while number is not None and number > to:
+        later = chain.find(pipeline.stream, number)
+        assert later is not None
+        if reach.has(later):
+            nearest = number
+        number = later.previous
+    raise RollbackError(
+        f"Stream '{pipeline.stream}' cannot be rolled back to knot {to}: its state is no longer kept.",
+        code="rollback.state-gone",
+        hint=f"Knot {nearest} is the first that can be had; 0 starts from nothing."
+        if nearest
+        else "0 starts from nothing.",
+        stream=pipeline.stream,
+        knot=nearest,
+    )
+
+
+def _last_untouched(
+    chain: Chain, pipeline: Affected, kept: Mapping[str, int], reach: Reach | None
+) -> int:
     number = pipeline.head
     while number is not None:
         knot = chain.find(pipeline.stream, number)
         assert knot is not None
         consumed: Mapping[str, int] = knot.offsets.get("inputs", {})
-        if all(
-            consumed.get(name, 0) <= upto for name, upto in kept.items() if name in pipeline.inputs
-        ):
+        touched = any(
+            consumed.get(name, 0) > upto for name, upto in kept.items() if name in pipeline.inputs
+        )
+        if not touched and (reach is None or reach.has(knot)):
             return number
         number = knot.previous
     return 0

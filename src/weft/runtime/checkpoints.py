@@ -72,7 +72,10 @@ def _keep(source: Path, building: Path, batch: int, offsets: Mapping[str, Any] |
             if file.name.isdigit() and int(file.name) <= batch:
                 _link(file, building / folder / file.name)
     if not (building / "offsets" / str(batch)).exists():
-        _rebuild(building, batch, offsets)
+        _rebuild_offsets(building, batch, offsets)
+    if not (building / "commits" / str(batch)).exists():
+        # Its knot is tied, so the batch is done, though Spark had no time to say so or has forgotten it.
+        _write(building / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
     if (source / "state").exists():
         first = earliest_state(source)
         if first is not None and first > batch:
@@ -85,8 +88,8 @@ def _keep(source: Path, building: Path, batch: int, offsets: Mapping[str, Any] |
         _link_tree(source / "state", building / "state", newest=batch + 1)
 
 
-def _rebuild(building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
-    """Write the log entries of a batch that Spark has forgotten, from what its knot remembers."""
+def _rebuild_offsets(building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
+    """Write the log entry of a batch that Spark has forgotten, from what its knot remembers."""
     if offsets is None:
         raise StateGoneError(
             f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
@@ -94,7 +97,6 @@ def _rebuild(building: Path, batch: int, offsets: Mapping[str, Any] | None) -> N
     lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
     lines += ["-" if end is None else json.dumps(end) for end in offsets["to"]]
     _write(building / "offsets" / str(batch), "\n".join(lines))
-    _write(building / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
 
 
 def _link_tree(source: Path, target: Path, *, newest: int | None = None) -> None:

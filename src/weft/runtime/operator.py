@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
+from weft.project.pane import checked_aggregate
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import Time, row_ledger
 from weft.weaving.schema import Schema, quote
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 from weft.windows import panes
-from weft.windows.aggregate import parse_aggregates
+from weft.windows.aggregate import Aggregate
 from weft.windows.window import WindowSpec
 
 if TYPE_CHECKING:
@@ -56,10 +57,17 @@ class Operator:
             rows,
             window=self._window,
             by=self._spec.by,
-            aggregates=parse_aggregates(self._spec.aggregate),
+            aggregates=self._aggregates(),
             buckets=self.buckets,
             pipeline=self._run.name,
+            state=self._run.project.processing.state,
         )
+
+    def _aggregates(self) -> list[Aggregate]:
+        schema = self._run.project.schema_of(self._run.inputs[0])
+        return [
+            checked_aggregate(name, text, schema)[0] for name, text in self._spec.aggregate.items()
+        ]
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         keys = ", ".join(f"pane.{quote(name)}" for name in self._spec.by) or "1"

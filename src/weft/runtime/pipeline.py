@@ -72,8 +72,10 @@ class RunningPipeline:
     draining: threading.Event = field(default_factory=threading.Event)
     weaves: dict[tuple[RuleRef, ...], Weave] = field(default_factory=dict)
     """The compiled weave of the rule set in force."""
-    knot: int | None = None
-    """The last knot it tied."""
+    tip: tuple[int, int] | None = None
+    """The last knot that it tied, and its batch."""
+    kept: int = 0
+    """The knot of its last keyframe."""
     tied: int = 0
     """How many batches were tied since it started; a checkpoint waits for the next one."""
 
@@ -148,5 +150,5 @@ class RunningPipeline:
             f"/pins/{self.stream.name}/{knot.number}/complete",
             {"worker": self.worker, "token": self.token, "facts": facts},
         )
-        self.knot = knot.number
+        self.tip = (knot.number, knot.batch)
         self.tied += 1

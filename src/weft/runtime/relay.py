@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
 
 from weft.lineage.ledger import Ledger
+from weft.project.definition import Project
 from weft.runtime import kernel
 from weft.runtime.shape import Time, row_ledger
 from weft.weaving.schema import Schema, quote
@@ -50,7 +51,10 @@ class Relay:
         return self._run.steps
 
     def open(self) -> DataFrame:
-        frames = [open_input(self._run, stream) for stream in self._run.inputs]
+        # What a window makes of its input depends on where knots end, so every knot of the way to it has one
+        # of ours: then it does not matter how batches were cut, and running again gives the same panes.
+        knots = 1 if _feeds_operator(self._run.project, self._run.stream.name) else 0
+        frames = [open_input(self._run, stream, knots=knots) for stream in self._run.inputs]
         frame = frames[0]
         for other in frames[1:]:
             frame = frame.unionByName(other)
@@ -74,7 +78,16 @@ class Relay:
         return row_ledger(weave, result)
 
 
-def open_input(run: RunningPipeline, stream: str, *, buckets: int = 0) -> DataFrame:
+def _feeds_operator(project: Project, stream: str) -> bool:
+    """Whether a pipeline with state reads this stream, or one that is made from it."""
+    return any(
+        spec.stateful or _feeds_operator(project, spec.to)
+        for spec in project.pipelines.values()
+        if stream in spec.inputs
+    )
+
+
+def open_input(run: RunningPipeline, stream: str, *, knots: int = 0, buckets: int = 0) -> DataFrame:
     """An input stream with its declared columns, from its first knot on."""
     columns = StructType.fromJson(run.project.schema_of(stream).to_json())
     return kernel.source(
@@ -83,6 +96,7 @@ def open_input(run: RunningPipeline, stream: str, *, buckets: int = 0) -> DataFr
         columns.add("_weft", WEFT),
         name=f"{run.name}/{stream}",
         max_rows=run.project.processing.queue_size,
+        max_knots=knots,
         buckets=buckets,
     )
 

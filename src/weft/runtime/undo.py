@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.logs import get_logger
 from weft.replay.rollback import Cut
-from weft.runtime import checkpoints
+from weft.runtime import checkpoints, keyframes
 from weft.runtime.tables import Tables
 from weft.sinks.rows import ParquetRows
 
@@ -33,8 +33,9 @@ def undo(worker: Worker, name: str, cuts: list[Cut], offsets: Mapping[str, Any])
 
 def _cut_checkpoint(worker: Worker, cut: Cut, offsets: Mapping[str, Any] | None) -> None:
     storage = worker.storage
+    keyframe = keyframes.folder(storage.pipeline(cut.pipeline)) / str(cut.keep)
     checkpoints.cut(
-        Path(storage.checkpoint(cut.pipeline, cut.keep_epoch)),
+        keyframe if keyframe.exists() else Path(storage.checkpoint(cut.pipeline, cut.keep_epoch)),
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=offsets,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.clock import iso
 from weft.errors import WeftError
 from weft.replay.rollback import Cut
+from weft.runtime import checkpoints, keyframes, session
 from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
 from weft.runtime.fill import fill
 from weft.runtime.trial import trial
 from weft.runtime.undo import undo
 from weft.weaving.rule import Rule
+from weft.windows.state import read_windows
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
@@ -32,10 +36,12 @@ class Work:
         known: dict[str, Callable[..., Any]] = {
             "checkpoint": self._checkpoint,
             "analyze": self._analyze,
+            "reach": self._reach,
             "rollback": self._rollback,
             "fill": self._fill,
             "try": self._try,
             "diff": self._diff,
+            "state": self._state,
         }
         if kind not in known:
             raise WeftError(
@@ -48,6 +54,20 @@ class Work:
     def _analyze(self, schema: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
         """The columns that a rule makes of a stream, by Spark's own analysis of it."""
         return {"schema": analyze(self._worker.spark, self._worker.functions, schema, rule)}
+
+    def _reach(self, pipelines: dict[str, list[int]]) -> dict[str, Any]:
+        """How far back the state of pipelines is kept: from which batch of each epoch, and keyframes."""
+        storage = self._worker.storage
+        return {
+            name: {
+                "keyframes": keyframes.known(storage.pipeline(name)),
+                "earliest": {
+                    str(epoch): checkpoints.earliest_state(Path(storage.checkpoint(name, epoch)))
+                    for epoch in epochs
+                },
+            }
+            for name, epochs in pipelines.items()
+        }
 
     def _rollback(
         self, id: str, cuts: list[dict[str, Any]], offsets: dict[str, Any]
@@ -67,6 +87,43 @@ class Work:
         """Compare two streams."""
         return diff(self._worker, **options)
 
+    def _state(
+        self,
+        pipeline: str,
+        epoch: int,
+        batch: int,
+        knot: int,
+        prefix: str,
+        after: str | None,
+        limit: int,
+    ) -> dict[str, Any]:
+        """A page of the windows that a pipeline keeps."""
+        storage = self._worker.storage
+        place = Path(storage.checkpoint(pipeline, epoch))
+        kept = keyframes.folder(storage.pipeline(pipeline)) / str(knot)
+        found = read_windows(
+            session.fork(self._worker.spark),
+            kept if kept.exists() else place,
+            batch=batch,
+            prefix=prefix,
+            after=after,
+            limit=limit,
+            state=self._worker.state_kind,
+        )
+        return {
+            "entries": [
+                {
+                    "key": window.key,
+                    "start": iso(window.start) if window.start else None,
+                    "end": iso(window.end) if window.end else None,
+                    "records": window.records,
+                    "values": window.values,
+                }
+                for window in found
+            ],
+            "next": found[-1].position() if len(found) == limit else None,
+        }
+
     def _checkpoint(self) -> dict[str, int]:
         """Every running pipeline ties a knot now; which, by pipeline."""
         queries = dict(self._worker.queries)
@@ -79,7 +136,7 @@ class Work:
                 break
             time.sleep(0.01)
         return {
-            name: query.run.knot
+            name: query.run.tip[0]
             for name, query in queries.items()
-            if query.run.tied > before[name] and query.run.knot is not None
+            if query.run.tied > before[name] and query.run.tip is not None
         }

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
@@ -22,7 +22,7 @@ from weft.clock import SystemClock, iso
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.project.definition import Project, StreamSpec
-from weft.runtime import session
+from weft.runtime import keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.pipeline import RunningPipeline
@@ -91,6 +91,11 @@ class Worker:
         """The Python functions of the project."""
         return self._project.functions if self._project else {}
 
+    @property
+    def state_kind(self) -> Literal["rocksdb", "memory"]:
+        """Where the project keeps operator state."""
+        return self._project.processing.state if self._project else "rocksdb"
+
     def failures(self) -> dict[str, WeftError]:
         """The pipelines that failed and have not tied a knot since, with the reason."""
         return {name: failed.error for name, failed in self._failed.items()}
@@ -102,15 +107,16 @@ class Worker:
         while not self._stopping.is_set():
             try:
                 answer = self._sync(revision, wait)
+                self._adopt(answer["project"])
             except WeaverAwayError as error:
                 log.warning("%s", error.message)
                 self._stopping.wait(1.0)
                 continue
             revision, wait = answer["revision"], 1.0
-            self._adopt(answer["project"])
             if self.reconcile(answer["pipelines"]):
                 wait = 0.0
             self._tick_idle()
+            self._keep_states()
             for task in answer["tasks"]:
                 threading.Thread(target=self._do, args=(task,), daemon=True).start()
         self._shut_down()
@@ -168,6 +174,17 @@ class Worker:
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
+
+    def _keep_states(self) -> None:
+        """Keep the state of every so many knots of the pipelines that have any."""
+        for query in self._queries.values():
+            run = query.run
+            if not run.shape.operator or run.tip is None:
+                continue
+            knot, batch = run.tip
+            if knot - run.kept >= run.project.processing.keyframes.every:
+                run.kept = knot
+                keyframes.keep(run, knot=knot, batch=batch)
 
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""

@@ -17,6 +17,7 @@ from weft.weaver.routes import (
     rules,
     service,
     spine,
+    state,
     watermarks,
     workers,
 )
@@ -44,6 +45,7 @@ def make_app(weaver: Weaver) -> FastAPI:
         rollbacks,
         branches,
         watermarks,
+        state,
         workers,
         events,
         spine,

@@ -11,7 +11,15 @@ from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.knot import Status
 from weft.logs import get_logger
-from weft.replay.rollback import Affected, Cut, RollbackError, RollbackPlan, check_target, plan_cuts
+from weft.replay.rollback import (
+    Affected,
+    Cut,
+    Reach,
+    RollbackError,
+    RollbackPlan,
+    check_target,
+    plan_cuts,
+)
 from weft.weaver.knots import Head
 from weft.weaver.store import Write
 from weft.weaver.store.records import put
@@ -34,7 +42,7 @@ class Rollbacks:
         self._running: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self._begun: set[asyncio.Task[dict[str, Any]]] = set()
 
-    def plan(self, stream: str, to: int) -> RollbackPlan:
+    async def plan(self, stream: str, to: int) -> RollbackPlan:
         """What a rollback of a stream to a knot would do now."""
         weaver = self._weaver
         found = weaver.catalog.stream(stream)
@@ -58,9 +66,9 @@ class Rollbacks:
                     hint="Wait until that is finished.",
                     pipeline=pipeline.name,
                 )
-        return self._plan(stream, to)
+        return await self._plan(stream, to)
 
-    def _plan(self, stream: str, to: int) -> RollbackPlan:
+    async def _plan(self, stream: str, to: int) -> RollbackPlan:
         weaver = self._weaver
         found = weaver.catalog.stream(stream)
         pipelines = weaver.catalog.downstream(weaver.catalog.pipeline(found.pipeline))
@@ -80,7 +88,7 @@ class Rollbacks:
                     head.last,
                 )
             )
-        cuts = plan_cuts(weaver.knots, affected, to=to)
+        cuts = plan_cuts(weaver.knots, affected, to=to, reach=await self._reach(affected))
         return RollbackPlan(
             stream=stream,
             to=to,
@@ -89,9 +97,28 @@ class Rollbacks:
             restored=tuple(rule.id for rule in self._restored(cuts)),
         )
 
+    async def _reach(self, affected: list[Affected]) -> dict[str, Reach]:
+        """How far back the state of each affected pipeline that has any is kept."""
+        project = self._weaver.catalog.project()
+        epochs = {
+            one.pipeline: list(range(one.epoch + 1))
+            for one in affected
+            if one.pipeline in project.pipelines and project.pipeline(one.pipeline).stateful
+        }
+        if not epochs:
+            return {}
+        found = await self._weaver.ask("reach", {"pipelines": epochs}, timeout=60)
+        return {
+            name: Reach(
+                frozenset(reach["keyframes"]),
+                {int(epoch): first for epoch, first in reach["earliest"].items()},
+            )
+            for name, reach in found.items()
+        }
+
     async def run(self, stream: str, to: int, *, attach: Rule | None = None) -> dict[str, Any]:
         """Roll a stream back, with everything downstream, and let it all go on."""
-        plan = self.plan(stream, to)
+        plan = await self.plan(stream, to)
         name = f"rollback-{uuid.uuid4().hex[:8]}"
         record = {
             "id": name,
@@ -150,7 +177,7 @@ class Rollbacks:
         await self._released(held)
         if not record.get("cutting"):
             # Batches that were in hand have tied their knots since: plan again, and keep to that plan.
-            plan = self._plan(record["plan"]["stream"], record["plan"]["to"])
+            plan = await self._plan(record["plan"]["stream"], record["plan"]["to"])
             record = {**record, "plan": plan.to_dict(), "cutting": True}
             self._weaver.store.apply([put("rollback", record["id"], record=record)])
         plan = RollbackPlan.from_dict(record["plan"])

@@ -186,7 +186,9 @@ class Weaver:
         if request.start != "latest":
             self.check_start(rule, int(request.start))
             if rule.output is None:
-                plan["rollback"] = self.rollbacks.plan(rule.stream, int(request.start)).to_dict()
+                plan["rollback"] = (
+                    await self.rollbacks.plan(rule.stream, int(request.start))
+                ).to_dict()
         stream = self.catalog.stream(rule.stream)
         plan["trial"] = await self.ask(
             "try",
@@ -200,6 +202,31 @@ class Weaver:
             timeout=120,
         )
         return plan
+
+    def stateful_pipelines(self) -> list[str]:
+        """The pipelines that keep windows."""
+        project = self.catalog.project()
+        return [name for name, spec in project.pipelines.items() if spec.window is not None]
+
+    def state_of(self, pipeline: str, number: int | None) -> dict[str, Any]:
+        """Where the state of a pipeline at a knot (default: the newest) is found."""
+        stream = self.catalog.pipeline(pipeline).stream
+        if pipeline not in self.stateful_pipelines():
+            raise WeftError(
+                f"Pipeline '{pipeline}' keeps no windows.",
+                code="state.none",
+                domain="user",
+                hint=f"Those that do: {', '.join(self.stateful_pipelines()) or 'none'}.",
+                pipeline=pipeline,
+            )
+        wanted = self.knots.head(stream).number if number is None else number
+        knot = self.knots.get(stream, wanted or 0)
+        return {
+            "pipeline": pipeline,
+            "epoch": knot.epoch,
+            "batch": knot.batch,
+            "knot": knot.number,
+        }
 
     def key_of(self, stream: str) -> list[str]:
         """The key columns of a stream; a side stream has those of its origin."""

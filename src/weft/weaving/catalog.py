@@ -50,13 +50,13 @@ lpad rpad : string, size, string? -> string
 luhn_check is_valid_utf8 : string -> boolean
 mask : words, sign?, sign?, sign?, sign? -> string
 overlay : string, string, integer, integer? -> string
-regexp_count : string, pattern -> int
+regexp_count : string, pattern -> int !
 regexp_extract : string, pattern, integer? -> string !
 regexp_extract_all : string, pattern, integer? -> array<string> !
-regexp_instr : string, pattern, integer? -> int
-regexp_like rlike regexp : string, pattern -> boolean
+regexp_instr : string, pattern, integer? -> int !
+regexp_like rlike regexp : string, pattern -> boolean !
 regexp_replace : string, pattern, string, place? -> string !
-regexp_substr : string, pattern -> string
+regexp_substr : string, pattern -> string !
 like ilike : string, like, sign? -> boolean
 repeat : string, size -> string
 space : size -> string

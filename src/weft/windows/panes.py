@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, IllegalArgumentException
@@ -29,6 +29,7 @@ def attach(
     pipeline: str,
     event_time: str = "_weft.event_time",
     state: State = "rocksdb",
+    inputs: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     """The panes, late rows and reports of a window over a stream.
 
@@ -36,26 +37,44 @@ def attach(
     batch. `by` names key columns, or gives an expression for each name. The answer has the columns
     `pane`, `late` and `control`, of which one is set in each row. With `state` in memory, each
     bucket's state is one value that any state store of Spark's takes, written whole in every batch.
+    `inputs` is for operators over several streams.
     """
-    keys = by if isinstance(by, Mapping) else {name: f"`{name}`" for name in by}
     spec = {
         "pipeline": pipeline,
         "window": window.to_dict(),
-        "by": [{"name": name, "expr": expression} for name, expression in keys.items()],
+        "by": key_expressions(by),
         "aggregates": [aggregate.to_kernel() for aggregate in aggregates],
         "buckets": buckets,
         "event_time": event_time,
         "state": state,
+        **(inputs or {}),
     }
+    return attach_kernel("Panes", frame, spec)
+
+
+def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> DataFrame:
+    """Attach an operator of the kernel's; what does not fit the stream is refused with its reason."""
     session = SparkSession.active()
-    kernel = session._jvm.weft.kernel.window.Panes  # type: ignore[union-attr]
+    kernel = getattr(session._jvm.weft.kernel.window, operator)  # type: ignore[union-attr]
     try:
-        attached = kernel.attach(frame._jdf, json.dumps(spec))
+        return DataFrame(kernel.attach(frame._jdf, json.dumps(spec)), session)
     except (AnalysisException, IllegalArgumentException, Py4JJavaError) as error:
+        pipeline = spec["pipeline"]
         raise AggregateError(
-            f"The window of pipeline {pipeline!r} cannot be attached: {str(error).splitlines()[0]}",
+            f"The operator of pipeline {pipeline!r} cannot be attached: "
+            f"{str(error).splitlines()[0]}",
             code="window.attach",
             hint="Check the key and aggregate expressions against the stream's columns.",
             pipeline=pipeline,
         ) from error
-    return DataFrame(attached, session)
+
+
+def key_expressions(by: Sequence[str] | Mapping[str, str]) -> list[dict[str, str]]:
+    """Keys with their expressions, as the kernel reads them; a plain name is that column."""
+    keys = by if isinstance(by, Mapping) else {name: quote(name) for name in by}
+    return [{"name": name, "expr": expression} for name, expression in keys.items()]
+
+
+def quote(name: str) -> str:
+    """A column's name in an expression."""
+    return "`" + name.replace("`", "``") + "`"

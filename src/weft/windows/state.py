@@ -23,7 +23,9 @@ NEWEST = -1
 
 @dataclass(frozen=True)
 class KeptWindow:
-    """A window of a key that may still get records: its bounds, its records, its aggregates so far."""
+    """A window of a key that may still get records: its bounds, its records, its aggregates so
+    far.
+    """
 
     key: str
     start: datetime | None

@@ -10,10 +10,12 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param path the table's folder
  * @param name who reads it, for ticks
  * @param maxRows how many rows a batch admits, 0 for all there are
+ * @param maxKnots how many knots a batch admits, 0 for all there are
  * @param startKnot the last knot that is not read
  * @param buckets how many buckets get a control row per batch, 0 for none
  */
-record StreamOptions(String path, String name, long maxRows, long startKnot, int buckets) {
+record StreamOptions(
+    String path, String name, long maxRows, long maxKnots, long startKnot, int buckets) {
 
   static StreamOptions of(Map<String, String> options) {
     CaseInsensitiveStringMap given = new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
@@ -25,6 +27,7 @@ record StreamOptions(String path, String name, long maxRows, long startKnot, int
         path,
         given.getOrDefault("name", path),
         given.getLong("maxRows", 0),
+        given.getLong("maxKnots", 0),
         given.getLong("startKnot", 0),
         given.getInt("buckets", 0));
   }

@@ -122,10 +122,12 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     return new StreamOffset(options.startKnot(), log.floor(options.startKnot()), 0);
   }
 
-  /** Whole knots while their rows are within the limit, and one knot whatever its rows. */
+  /** Whole knots while they and their rows are within the limits, and one knot whatever its rows. */
   private StreamOffset admit(StreamOffset from, long newest, ReadLimit limit) throws IOException {
     long most = limit instanceof ReadMaxRows max ? max.maxRows() : Long.MAX_VALUE;
+    long mostKnots = options.maxKnots() > 0 ? options.maxKnots() : Long.MAX_VALUE;
     long rows = 0;
+    long knots = 0;
     StreamOffset to = from;
     for (long v = from.version() + 1; v <= newest; v++) {
       Commit commit = log.read(v);
@@ -133,7 +135,8 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
         continue;
       }
       rows += commit.rows();
-      if (to != from && rows > most) {
+      knots++;
+      if (to != from && (rows > most || knots > mostKnots)) {
         break;
       }
       to = new StreamOffset(commit.knot(), v, from.tick());

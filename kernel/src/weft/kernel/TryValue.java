@@ -91,7 +91,7 @@ public final class TryValue extends Expression implements ConditionalExpression,
   public Object eval(InternalRow input) {
     try {
       return new GenericInternalRow(new Object[] {child.eval(input), null});
-    } catch (Exception e) {
+    } catch (Exception | StackOverflowError e) {
       return new GenericInternalRow(new Object[] {null, explain(e)});
     }
   }
@@ -111,6 +111,8 @@ public final class TryValue extends Expression implements ConditionalExpression,
           }
         } catch (Exception %5$s) {
           %1$s[1] = weft.kernel.TryValue.explain(%5$s);
+        } catch (StackOverflowError %5$s) {
+          %1$s[1] = weft.kernel.TryValue.explain(%5$s);
         }
         InternalRow %6$s = new %7$s(%1$s);
         """
@@ -127,7 +129,7 @@ public final class TryValue extends Expression implements ConditionalExpression,
   }
 
   /** The message of what went wrong in one line, without the place in the query; called by generated code. */
-  public static UTF8String explain(Exception error) {
+  public static UTF8String explain(Throwable error) {
     if (error instanceof TaskKilledException killed) {
       throw killed;
     }

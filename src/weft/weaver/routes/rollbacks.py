@@ -37,5 +37,6 @@ async def show(weaver: UsesWeaver, id: str) -> dict[str, Any]:
 async def roll_back(weaver: UsesWeaver, body: Rollback, dry_run: bool = False) -> dict[str, Any]:
     """Roll a stream back to a knot; with `dry_run` only say what would be done."""
     if dry_run:
-        return {"status": "planned", "plan": weaver.rollbacks.plan(body.stream, body.to).to_dict()}
+        plan = await weaver.rollbacks.plan(body.stream, body.to)
+        return {"status": "planned", "plan": plan.to_dict()}
     return await weaver.rollbacks.run(body.stream, body.to)

@@ -34,8 +34,8 @@ class RocksSnapshot(RocksStore):
         options.set_max_open_files(-1)
         options.set_paranoid_checks(True)
         options.set_db_log_dir(self._notes.name)
-        # A write that was cut off by a crash is no damage; anything else in the log is.
-        options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
+        # Every byte of the log of writes counts; a weaver that starts drops a write that was cut off.
+        options.set_wal_recovery_mode(DBRecoveryMode.absolute_consistency())
         try:
             self._db = Rdict(str(folder), options, access_type=AccessType.read_only())
         except Exception as error:

@@ -63,7 +63,7 @@ final class DedupeEngine implements Engine {
     Map<UTF8String, Long> seen = new HashMap<>();
     knots.forEach(
         knot -> {
-          List<Record> brought = records.getOrDefault(knot, List.of());
+          List<Record> brought = records.getOrDefault(knot, new ArrayList<>());
           brought.sort(Comparator.comparingLong(Record::eventTime).thenComparing(Record::id, Arrays::compare));
           brought.forEach(record -> judge(record, state, store, seen, kept, report));
           if (knots.watermark() > state.watermark) {

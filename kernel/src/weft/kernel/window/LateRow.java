@@ -16,14 +16,11 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /** Writes a late record as a row: its columns, the bounds of the window it missed, its lateness, its position. */
 final class LateRow {
-  private final UnsafeProjection columns;
   private final UnsafeProjection whole;
   private final GenericInternalRow added = new GenericInternalRow(3);
   private final JoinedRow joined = new JoinedRow();
 
-  /** Takes a projection to the columns of the stream and then the position. */
-  LateRow(UnsafeProjection columns, StructType type) {
-    this.columns = columns;
+  LateRow(StructType type) {
     this.whole = UnsafeProjection.create(CollectionConverters.asScala(places(type)).toList());
   }
 
@@ -63,12 +60,15 @@ final class LateRow {
     return places;
   }
 
-  /** Appends one late row; one without an event time misses no window and has no lateness. */
-  void write(InternalRow row, Long startMs, Long endMs, Long lateness, Blob out) {
+  /**
+   * Appends one late row, given the columns of the stream and then its position; one without an event time misses no
+   * window and has no lateness.
+   */
+  void write(InternalRow columns, Long startMs, Long endMs, Long lateness, Blob out) {
     added.update(0, startMs == null ? null : startMs * 1000);
     added.update(1, endMs == null ? null : endMs * 1000);
     added.update(2, lateness);
-    UnsafeRow written = whole.apply(joined.apply(columns.apply(row), added));
+    UnsafeRow written = whole.apply(joined.apply(columns, added));
     out.putLong(written.getSizeInBytes());
     out.putRaw(written.getBaseObject(), written.getBaseOffset(), written.getSizeInBytes());
   }

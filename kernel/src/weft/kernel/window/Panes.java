@@ -35,20 +35,32 @@ public final class Panes {
     List<Definition> definitions = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
     spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments)));
-    Layout layout = new Layout(definitions, Slicer.HEAD, shape.timestamp, shape.isSession());
+    Layout layout = new Layout(definitions, Slicer.ARGUMENTS, shape.timestamp, shape.isSession());
     List<Column> inputs = Plan.head(spec, layout.isOrdered);
-    inputs.addAll(keys);
+    List<Column> columns = new ArrayList<>();
+    StructType late = LateRow.type(Plan.columns(rows, columns));
+    columns.add(functions.expr(Plan.WEFT + ".id"));
+    inputs.add(functions.struct(keys.toArray(new Column[0])));
+    inputs.add(functions.when(mayBeLate(inputs, shape), functions.struct(columns.toArray(new Column[0]))));
     inputs.addAll(arguments);
-    StructType late = LateRow.type(Plan.columns(rows, inputs));
-    inputs.add(functions.expr(Plan.WEFT + ".id"));
     StructType pane = PaneRow.type(keyType, layout);
     int buckets = spec.get("buckets").intValue();
     Task task = new Task(specJson, shape, layout, buckets, spec.path("inputs").asInt(1), keyType, pane, late);
     StructType result =
         new StructType().add("pane", pane).add("late", late).add("control", DataTypes.StringType);
-    Slicer slicer = new Slicer(Plan.expressions(inputs), task, keys.size(), arguments.size());
+    // Laid out as columns first, a row is written once, and what only late rows need is not written at all.
+    Dataset<Row> laidOut = Plan.layOut(rows, inputs);
+    Slicer slicer = new Slicer(Plan.expressions(Plan.columns(laidOut)), task);
     Engine engine = shape.isSliced() ? new SliceEngine(task) : new KeyEngine(task);
-    return Plan.run(rows, slicer, engine, result, Plan.isOnHeap(spec));
+    return Plan.run(laidOut, slicer, engine, result, Plan.isOnHeap(spec));
+  }
+
+  /** Whether a record is so old that it may be late: true of every late one, and of few others. */
+  private static Column mayBeLate(List<Column> inputs, Shape shape) {
+    Column eventTime = inputs.get(Plan.EVENT_TIME_AT);
+    Column watermark = inputs.get(Plan.WATERMARK_AT);
+    Column age = functions.unix_micros(watermark).minus(functions.unix_micros(eventTime));
+    return eventTime.isNull().or(age.geq(functions.lit(shape.lateness * 1000)));
   }
 
   private static Definition define(Dataset<Row> rows, JsonNode each, List<Column> arguments) {

@@ -28,6 +28,15 @@ import org.apache.spark.sql.types.StructType;
 final class Plan {
   static final String WEFT = "_weft";
   static final String CONTROL = "_control";
+
+  /** Places of the columns that come first. */
+  static final int CONTROL_AT = 0;
+
+  static final int EVENT_TIME_AT = 1;
+  static final int KNOT_AT = 2;
+  static final int WATERMARK_AT = 3;
+  static final int ID_AT = 4;
+  static final int HEAD = 5;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private Plan() {}
@@ -66,6 +75,23 @@ final class Plan {
     }
     into.add(functions.col(WEFT));
     return stream.add(WEFT, rows.schema().apply(WEFT).dataType());
+  }
+
+  /** The same columns under plain names, each computed once. */
+  static Dataset<Row> layOut(Dataset<Row> rows, List<Column> columns) {
+    Column[] named = new Column[columns.size()];
+    for (int at = 0; at < named.length; at++) {
+      named[at] = columns.get(at).as("c" + at);
+    }
+    return rows.select(named);
+  }
+
+  static List<Column> columns(Dataset<Row> rows) {
+    List<Column> columns = new ArrayList<>();
+    for (String name : rows.columns()) {
+      columns.add(functions.col(name));
+    }
+    return columns;
   }
 
   static DataType typeOf(Dataset<Row> rows, Column column) {

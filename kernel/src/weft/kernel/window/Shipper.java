@@ -29,6 +29,7 @@ final class Shipper extends RowGenerator {
   private transient UnsafeProjection valuesOf;
   private transient UnsafeProjection keyOf;
   private transient UnsafeProjection rowOf;
+  private transient UnsafeProjection columnsOf;
   private transient LateRow lateRow;
   private transient Mail mail;
   private transient Map<Long, Blob[]> waiting;
@@ -48,11 +49,12 @@ final class Shipper extends RowGenerator {
   }
 
   private void open() {
-    int afterKeys = Slicer.HEAD + keys;
-    valuesOf = projection(0, Slicer.HEAD);
-    keyOf = projection(Slicer.HEAD, afterKeys);
+    int afterKeys = Plan.HEAD + keys;
+    valuesOf = projection(0, Plan.HEAD);
+    keyOf = projection(Plan.HEAD, afterKeys);
     rowOf = projection(afterKeys, inputs().size() - 1);
-    lateRow = new LateRow(projection(afterKeys, inputs().size()), lateType);
+    columnsOf = projection(afterKeys, inputs().size());
+    lateRow = new LateRow(lateType);
     mail = new Mail(buckets);
     waiting = new HashMap<>();
   }
@@ -63,26 +65,26 @@ final class Shipper extends RowGenerator {
       open();
     }
     UnsafeRow values = valuesOf.apply(row);
-    if (!values.isNullAt(Slicer.CONTROL)) {
-      return Mail.one(mail.control(values.getUTF8String(Slicer.CONTROL)));
+    if (!values.isNullAt(Plan.CONTROL_AT)) {
+      return Mail.one(mail.control(values.getUTF8String(Plan.CONTROL_AT)));
     }
     UnsafeRow key = keyOf.apply(row);
     int bucket = Buckets.of(Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
-    if (values.isNullAt(Slicer.EVENT_TIME)) {
+    if (values.isNullAt(Plan.EVENT_TIME_AT)) {
       return Mail.one(late(row, bucket, null, 0));
     }
-    long eventMs = Math.floorDiv(values.getLong(Slicer.EVENT_TIME), 1000L);
-    if (!values.isNullAt(Slicer.WATERMARK)) {
-      long watermark = Math.floorDiv(values.getLong(Slicer.WATERMARK), 1000L);
+    long eventMs = Math.floorDiv(values.getLong(Plan.EVENT_TIME_AT), 1000L);
+    if (!values.isNullAt(Plan.WATERMARK_AT)) {
+      long watermark = Math.floorDiv(values.getLong(Plan.WATERMARK_AT), 1000L);
       if (eventMs + within <= watermark) {
         return Mail.one(late(row, bucket, eventMs, watermark - eventMs));
       }
     }
-    Blob[] blobs = waiting.computeIfAbsent(values.getLong(Slicer.KNOT), each -> new Blob[buckets]);
+    Blob[] blobs = waiting.computeIfAbsent(values.getLong(Plan.KNOT_AT), each -> new Blob[buckets]);
     blobs[bucket] = blobs[bucket] == null ? new Blob() : blobs[bucket];
     blobs[bucket].putArray(key.getBytes());
-    blobs[bucket].putLong(values.getLong(Slicer.EVENT_TIME));
-    blobs[bucket].putArray(values.getUTF8String(Slicer.ID).getBytes());
+    blobs[bucket].putLong(values.getLong(Plan.EVENT_TIME_AT));
+    blobs[bucket].putArray(values.getUTF8String(Plan.ID_AT).getBytes());
     blobs[bucket].putArray(rowOf.apply(row).getBytes());
     return Mail.none();
   }
@@ -106,7 +108,7 @@ final class Shipper extends RowGenerator {
   private InternalRow late(InternalRow row, int bucket, Long eventMs, long lateness) {
     Blob out = new Blob();
     Long end = eventMs == null ? null : eventMs + within;
-    lateRow.write(row, eventMs, end, eventMs == null ? null : (Long) lateness, out);
+    lateRow.write(columnsOf.apply(row), eventMs, end, eventMs == null ? null : (Long) lateness, out);
     return mail.message(bucket, Message.LATE, 0, 0, out.toArray());
   }
 }

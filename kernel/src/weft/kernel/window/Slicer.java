@@ -5,37 +5,35 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StructType;
 import scala.collection.IterableOnce;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The first half of a windowed aggregation: combines the records of a partition before they are shuffled.
  *
- * <p>In: control, event time, knot and watermark of a row, its keys, the arguments of the aggregates with the row's id
- * where their order matters, and the columns that a late row keeps, its position last. Out: messages to the buckets.
+ * <p>In: control, event time, knot, watermark and id of a row, its keys as one struct, what it becomes when it is late
+ * as another, and the arguments of the aggregates. Out: messages to the buckets.
  */
 final class Slicer extends RowGenerator {
   private static final long serialVersionUID = 1;
 
-  static final int CONTROL = 0;
-  static final int EVENT_TIME = 1;
-  static final int KNOT = 2;
-  static final int WATERMARK = 3;
-  static final int ID = 4;
-  static final int HEAD = 5;
+  static final int KEY = Plan.HEAD;
+  static final int LATE = Plan.HEAD + 1;
+  static final int ARGUMENTS = Plan.HEAD + 2;
 
   /** Entries held before they are sent on, so that a huge partition needs no huge heap. */
   private static final int MOST_ENTRIES = 1_000_000;
 
   private final Task task;
-  private final int keys;
-  private final int arguments;
 
+  private transient boolean isOpen;
   private transient UnsafeProjection valuesOf;
-  private transient UnsafeProjection keyOf;
+  private transient int keys;
+  private transient int lateColumns;
   private transient LateRow lateRow;
   private transient Mail mail;
   private transient int layoutId;
@@ -47,65 +45,78 @@ final class Slicer extends RowGenerator {
   private transient long lastTime;
   private transient Table lastTable;
 
-  Slicer(List<Expression> inputs, Task task, int keys, int arguments) {
+  Slicer(List<Expression> inputs, Task task) {
     super(inputs, Message.IN, task.identity());
     this.task = task;
-    this.keys = keys;
-    this.arguments = arguments;
   }
 
   @Override
   RowGenerator withChildren(List<Expression> replaced) {
-    return new Slicer(replaced, task, keys, arguments);
+    return new Slicer(replaced, task);
   }
 
   private void open() {
-    int afterKeys = HEAD + keys;
-    List<Expression> values = new ArrayList<>(inputs().subList(0, HEAD));
-    values.addAll(inputs().subList(afterKeys, afterKeys + arguments));
-    valuesOf = UnsafeProjection.create(CollectionConverters.asScala(values).toList());
-    keyOf = projection(HEAD, afterKeys);
-    lateRow = new LateRow(projection(afterKeys + arguments, inputs().size()), task.lateType());
+    valuesOf = isInPlace() ? null : projection(0, inputs().size());
+    keys = task.keyType().size();
+    lateColumns = ((StructType) inputs().get(LATE).dataType()).size();
+    lateRow = new LateRow(task.lateType());
     mail = new Mail(task.buckets());
     layoutId = task.layout().id();
     moment = new Moment();
     tables = new HashMap<>();
     taken = new long[task.buckets()];
+    isOpen = true;
+  }
+
+  /** Whether the input's columns are those wanted, in order, so that nothing has to be copied. */
+  private boolean isInPlace() {
+    for (int at = 0; at < inputs().size(); at++) {
+      if (!(inputs().get(at) instanceof BoundReference reference) || reference.ordinal() != at) {
+        return false;
+      }
+    }
+    return true;
   }
 
   @Override
   public IterableOnce<InternalRow> eval(InternalRow row) {
-    if (valuesOf == null) {
+    if (!isOpen) {
       open();
     }
-    UnsafeRow values = valuesOf.apply(row);
-    if (!values.isNullAt(CONTROL)) {
-      return Mail.one(mail.control(values.getUTF8String(CONTROL)));
+    InternalRow values = valuesOf == null && row instanceof UnsafeRow ? row : projected(row);
+    if (!values.isNullAt(Plan.CONTROL_AT)) {
+      return Mail.one(mail.control(values.getUTF8String(Plan.CONTROL_AT)));
     }
-    UnsafeRow key = keyOf.apply(row);
+    UnsafeRow key = (UnsafeRow) values.getStruct(KEY, keys);
     int hash = Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
-    if (values.isNullAt(EVENT_TIME)) {
-      return Mail.one(late(row, hash, null, 0));
+    if (values.isNullAt(Plan.EVENT_TIME_AT)) {
+      return Mail.one(late(values, hash, null, 0));
     }
-    long eventMs = Math.floorDiv(values.getLong(EVENT_TIME), 1000L);
-    long watermark = values.isNullAt(WATERMARK) ? Long.MIN_VALUE : Math.floorDiv(values.getLong(WATERMARK), 1000L);
-    long knot = values.getLong(KNOT);
-    moment.eventTime = values.getLong(EVENT_TIME);
-    moment.knot = knot;
-    moment.id = values.getUTF8String(ID);
+    long eventTime = values.getLong(Plan.EVENT_TIME_AT);
+    long eventMs = Math.floorDiv(eventTime, 1000L);
+    long watermark = Knots.NONE;
+    if (!values.isNullAt(Plan.WATERMARK_AT)) {
+      watermark = Math.floorDiv(values.getLong(Plan.WATERMARK_AT), 1000L);
+    }
+    long knot = values.getLong(Plan.KNOT_AT);
+    if (task.layout().isOrdered) {
+      moment.eventTime = eventTime;
+      moment.knot = knot;
+      moment.id = values.getUTF8String(Plan.ID_AT);
+    }
     Shape shape = task.shape();
     if (shape.isSliced()) {
       long slice = shape.slice(eventMs);
       long lastEnd = shape.lastEnd(slice);
       if (shape.isExpired(lastEnd, watermark)) {
-        return Mail.one(late(row, hash, lastEnd, watermark - eventMs));
+        return Mail.one(late(values, hash, lastEnd, watermark - eventMs));
       }
       add(shape.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot, slice, key, hash, values, eventMs, watermark);
     } else if (shape.isGlobal()) {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (shape.isSession()) {
       if (shape.isExpired(eventMs + shape.gap, watermark)) {
-        return Mail.one(doubt(row, values, key, hash, eventMs, watermark));
+        return Mail.one(doubt(values, key, hash, eventMs, watermark));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
       add(knot, Math.floorDiv(eventMs, shape.gap), key, hash, values, eventMs, watermark);
@@ -119,20 +130,25 @@ final class Slicer extends RowGenerator {
         }
       }
       if (isLate) {
-        return Mail.one(late(row, hash, shape.lastEnd(slice), watermark - eventMs));
+        return Mail.one(late(values, hash, shape.lastEnd(slice), watermark - eventMs));
       }
     }
     taken[Buckets.of(hash, task.buckets())]++;
     return entries < MOST_ENTRIES ? Mail.none() : flush();
   }
 
+  private UnsafeRow projected(InternalRow row) {
+    valuesOf = valuesOf == null ? projection(0, inputs().size()) : valuesOf;
+    return valuesOf.apply(row);
+  }
+
   @Override
   public IterableOnce<InternalRow> terminate() {
-    return valuesOf == null ? Mail.none() : flush();
+    return isOpen ? flush() : Mail.none();
   }
 
   private void add(
-      long knot, long time, UnsafeRow key, int hash, UnsafeRow values, long eventMs, long watermark) {
+      long knot, long time, UnsafeRow key, int hash, InternalRow values, long eventMs, long watermark) {
     if (lastTable == null || lastKnot != knot || lastTime != time) {
       lastTable =
           tables.computeIfAbsent(knot, each -> new HashMap<>()).computeIfAbsent(time, each -> new Table(task.layout()));
@@ -176,22 +192,29 @@ final class Slicer extends RowGenerator {
     }
   }
 
-  private InternalRow late(InternalRow row, int hash, Long end, long lateness) {
+  private InternalRow late(InternalRow values, int hash, Long end, long lateness) {
     Long start = end == null ? null : end - task.shape().size;
     Blob out = new Blob();
-    lateRow.write(row, start, end, end == null ? null : (Long) lateness, out);
+    lateRow.write(lateColumns(values), start, end, end == null ? null : (Long) lateness, out);
     return mail.message(Buckets.of(hash, task.buckets()), Message.LATE, 0, 0, out.toArray());
   }
 
   /** A record that is late unless a session that is still kept takes it, which only the bucket knows. */
-  private InternalRow doubt(
-      InternalRow row, UnsafeRow values, UnsafeRow key, int hash, long eventMs, long watermark) {
+  private InternalRow doubt(InternalRow values, UnsafeRow key, int hash, long eventMs, long watermark) {
     Table alone = new Table(task.layout());
     int entry = alone.insert(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes(), hash);
     task.layout().add(alone, entry, values, moment, eventMs, watermark);
     Blob out = new Blob();
     out.putArray(Segment.of(alone, task.layout(), layoutId));
-    lateRow.write(row, eventMs, eventMs + task.shape().gap, watermark - eventMs, out);
-    return mail.message(Buckets.of(hash, task.buckets()), Message.DOUBT, values.getLong(KNOT), eventMs, out.toArray());
+    lateRow.write(lateColumns(values), eventMs, eventMs + task.shape().gap, watermark - eventMs, out);
+    int bucket = Buckets.of(hash, task.buckets());
+    return mail.message(bucket, Message.DOUBT, values.getLong(Plan.KNOT_AT), eventMs, out.toArray());
+  }
+
+  private InternalRow lateColumns(InternalRow values) {
+    if (values.isNullAt(LATE)) {
+      throw new IllegalStateException("A late row has lost its columns.");
+    }
+    return values.getStruct(LATE, lateColumns);
   }
 }

@@ -66,7 +66,8 @@ final class Tuple implements Serializable {
       values.update(at, get(row, from, types[at]));
       at++;
     }
-    return projection.apply(values).getBytes();
+    // The projection writes every row into the same bytes.
+    return projection.apply(values).getBytes().clone();
   }
 
   private static Object get(InternalRow row, int from, DataType type) {

@@ -1,0 +1,54 @@
+"""Keyframes: the state of chosen knots, kept beyond Spark's own retention within a budget.
+
+A keyframe is a checkpoint directory cut at a knot; its files are links, so it costs only what Spark has deleted
+since. The oldest go first when the budget is used up.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from weft.logs import get_logger
+from weft.runtime import checkpoints
+from weft.runtime.pipeline import RunningPipeline
+
+log = get_logger(__name__)
+
+MEGABYTE = 1 << 20
+
+
+def folder(pipeline: str) -> Path:
+    """Where the keyframes of a pipeline are, below its own folder."""
+    return Path(pipeline) / "keyframes"
+
+
+def known(pipeline: str) -> list[int]:
+    """The knots whose state is kept."""
+    place = folder(pipeline)
+    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
+
+
+def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
+    """Keep the state of a knot that was just tied."""
+    home = run.storage.pipeline(run.name)
+    place = folder(home) / str(knot)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        checkpoints.cut(Path(run.checkpoint), place, batch=batch, offsets=None)
+    except FileNotFoundError:  # Spark cleaned up under our hands; the next one will do
+        log.info("no keyframe of %s at knot %d: its files were just cleaned up", run.name, knot)
+        return
+    prune(home, budget_mb=run.project.processing.keyframes.budget_mb)
+
+
+def prune(home: str, *, budget_mb: int) -> None:
+    """Forget the oldest keyframes until the rest fit the budget; the newest always stays."""
+    knots = known(home)
+    sizes = {knot: _size(folder(home) / str(knot)) for knot in knots}
+    while len(knots) > 1 and sum(sizes[knot] for knot in knots) > budget_mb * MEGABYTE:
+        shutil.rmtree(folder(home) / str(knots.pop(0)))
+
+
+def _size(place: Path) -> int:
+    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())

@@ -1,0 +1,223 @@
+"""Weft as real processes over one storage folder: a weaver and workers that can be killed, stopped and continued.
+
+Used by the tests of this folder and by the fault benches.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from deltalake import DeltaTable
+
+from weft.cli.verify import look
+from weft.lineage.finding import Finding
+from weft.project.load import load
+from weft.runtime.storage import Storage
+from weft.sources.feed import Feed
+
+REPOSITORY = Path(__file__).parents[2]
+LIMIT_S = 240.0
+
+
+class Process:
+    """A process with its children, in a group of its own."""
+
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        self.name = name
+        self._log = log
+        paths = (str(REPOSITORY), str(REPOSITORY / "src"), os.environ.get("PYTHONPATH"))
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                cwd=log.parent,
+                text=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs or is stopped."""
+        return self._process.poll() is None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal has stopped it."""
+        return psutil.Process(self._process.pid).status() == psutil.STATUS_STOPPED
+
+    def plan(self, act: str, point: str) -> None:
+        """Have it killed or stopped when its spine is at a point next."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{act} {point}\n")
+        self._process.stdin.flush()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to it and its children."""
+        os.killpg(self._process.pid, number)
+
+    def kill(self) -> None:
+        """End it and its children at once."""
+        if self.is_alive:
+            self.signal(signal.SIGKILL)
+        self._process.wait()
+
+    def terminate(self, *, timeout: float = LIMIT_S) -> int:
+        """Ask it to stop, as a supervisor does, and return its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(timeout)
+
+    def tail(self) -> str:
+        """The end of what it said."""
+        return self._log.read_text(errors="replace")[-3000:]
+
+    def close(self) -> None:
+        """Make sure that nothing of it is left."""
+        self.kill()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+class Cluster:
+    """A project run by processes; sources read what `feed` is given."""
+
+    def __init__(
+        self,
+        project: Mapping[str, Any] | str | Path,
+        storage: Path,
+        *,
+        lease_s: float = 2.0,
+        master: str = "local[1]",
+    ) -> None:
+        self.project = load(project)
+        self.storage = Storage(str(storage.absolute()))
+        self.workers: list[Process] = []
+        self._lease_s = lease_s
+        self._master = master
+        self._port = _free_port()
+        self._feeds: dict[str, Feed] = {}
+        self._fed: dict[str, int] = {}
+        self._started = 0
+        storage.mkdir(parents=True, exist_ok=True)
+        self.api = httpx.Client(base_url=self.address, timeout=60, trust_env=False)
+        self.start_weaver()
+        self.api.put("/project", json=self.project.to_dict()).raise_for_status()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in [*self.workers, self.weaver]:
+            process.close()
+        self.api.close()
+
+    @property
+    def address(self) -> str:
+        """Where the weaver answers, also after it was started again."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start_weaver(self) -> None:
+        """Start the weaver and wait until it answers."""
+        command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
+        command += ["--port", str(self._port), "--lease-seconds", str(self._lease_s)]
+        self.weaver = Process("weaver", command, self._log("weaver"))
+        self.wait(self._answers, "the weaver answers")
+
+    def start_worker(self) -> Process:
+        """Start one more worker; it takes pipelines as soon as Spark is up."""
+        self._started += 1
+        name = f"worker-{self._started}"
+        module = "tests.faults.runner"
+        command = [sys.executable, "-m", module, self.address, self.storage.root, self._master]
+        worker = Process(name, command, self._log(name))
+        self.workers.append(worker)
+        return worker
+
+    def feed(self, stream: str, records: Iterable[Any], *, partition: int = 0) -> int:
+        """Append one micro-batch to a source and return its number, without waiting for it."""
+        folder = f"{self.storage.source(stream)}/feed"
+        feed = self._feeds.setdefault(stream, Feed(folder))
+        self._fed[stream] = feed.append(records, partition=partition)
+        return self._fed[stream]
+
+    def settle(self, *, timeout: float = LIMIT_S) -> None:
+        """Wait until everything that was fed has gone all the way."""
+        self.wait(self.is_idle, "everything fed has gone all the way", timeout=timeout)
+
+    def is_idle(self) -> bool:
+        """Whether everything that was fed has gone all the way."""
+        try:
+            if any(self.consumed(stream) < fed for stream, fed in self._fed.items()):
+                return False
+            pipelines = self.api.get("/pipelines").raise_for_status().json()
+        except httpx.TransportError:
+            return False
+        return all(p["state"] != "held" and not any(p["behind"].values()) for p in pipelines)
+
+    def consumed(self, stream: str) -> int:
+        """The last fed micro-batch that has become a knot of its stream."""
+        for knot in self.knots(stream, limit=5):
+            if knot["status"] == "COMPLETE":
+                position = knot["offsets"]["to"][0]
+                return int(position["segment"]) if position else 0
+        return 0
+
+    def knots(self, stream: str, *, limit: int = 1000) -> list[dict[str, Any]]:
+        """The knots of a stream, newest first."""
+        answer = self.api.get("/knots", params={"stream": stream, "limit": limit})
+        found: list[dict[str, Any]] = answer.raise_for_status().json()
+        return found
+
+    def rows(self, stream: str) -> list[dict[str, Any]]:
+        """The rows of a stream as its table has them, without `_weft`."""
+        folder = Path(self.storage.table(stream))
+        if not (folder / "_delta_log").exists():
+            return []
+        table = DeltaTable(str(folder)).to_pyarrow_table()
+        rows: list[dict[str, Any]] = table.drop_columns(["_weft"]).to_pylist()
+        return rows
+
+    def verify(self) -> list[Finding]:
+        """What `weft verify --deep` finds."""
+        return look(Path(self.storage.root), deep=True).findings
+
+    def wait(self, so: Callable[[], bool], what: str, *, timeout: float = LIMIT_S) -> None:
+        """Wait until something is so."""
+        deadline = time.monotonic() + timeout
+        while not so():
+            if time.monotonic() > deadline:
+                said = "\n".join(f"--- {p.name}\n{p.tail()}" for p in [self.weaver, *self.workers])
+                raise TimeoutError(f"Not in {timeout:.0f} s: {what}.\n{said}")
+            time.sleep(0.02)
+
+    def _answers(self) -> bool:
+        try:
+            return self.api.get("/health").is_success
+        except httpx.TransportError:
+            return False
+
+    def _log(self, name: str) -> Path:
+        return Path(self.storage.root) / f"{name}.log"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,196 @@
+"""What is built on windows and their state: joins, reducers, deduplication, looking into the
+state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from tests.spark.windowing import SCHEMA, WindowRun, pane_of, to_text
+from tests.unit.windows.model import Knot, Row
+from weft.windows import dedupe, join, reducer
+from weft.windows.aggregate import Aggregate
+from weft.windows.panes import State
+from weft.windows.state import read_windows
+from weft.windows.window import WindowSpec
+
+BUCKETS = 2
+LATENESS = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 100})
+SESSION = WindowSpec.from_dict({"type": "session", "gap_ms": 10, "allowed_lateness_ms": 100})
+
+
+def static_frame(spark: SparkSession, knots: list[Knot]) -> DataFrame:
+    """The knots of a stream as one batch."""
+    rows: list[dict[str, Any]] = []
+    watermark, marks = None, []
+    for number, knot in enumerate(knots, 1):
+        for place, row in enumerate(knot.rows):
+            weft = {
+                "id": f"{number}-{place}",
+                "knot": number,
+                "event_time": to_text(row.at),
+                "watermark": to_text(watermark),
+            }
+            rows.append({"key": row.key, "value": row.value, "_weft": weft})
+        watermark = watermark if knot.watermark is None else knot.watermark
+        marks.append([number, watermark])
+    controls = [{"bucket": bucket, "knots": marks} for bucket in range(BUCKETS)]
+    rows += [{"_control": json.dumps(control)} for control in controls]
+    # A batch query with state finds Spark's state stores only once streaming was used.
+    assert spark.streams.active is not None
+    return spark.read.schema(SCHEMA).json(
+        spark.sparkContext.parallelize([json.dumps(r) for r in rows], 2)
+    )
+
+
+LEFT = [Knot([Row(1, 10, "a"), Row(2, 11, "a"), Row(3, 12, "b"), Row(4, 13, None)]), Knot([], 50)]
+RIGHT = [Knot([Row(5, 20, "a"), Row(6, 21, "c"), Row(7, 22, None), Row(11, 23, "b")]), Knot([], 50)]
+INNER = [("a", 10, 20), ("a", 11, 20)]
+LONELY_LEFT = [("b", 12, None), (None, 13, None)]
+LONELY_RIGHT = [("c", None, 21), (None, None, 22), ("b", None, 23)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("inner", INNER),
+        ("left", INNER + LONELY_LEFT),
+        ("right", INNER + LONELY_RIGHT),
+        ("full", INNER + LONELY_LEFT + LONELY_RIGHT),
+    ],
+)
+def test_rows_of_two_streams_join_within_their_window(
+    spark: SparkSession, kind: join.Kind, expected: list[tuple[Any, ...]]
+) -> None:
+    joined = join.attach(
+        static_frame(spark, LEFT),
+        static_frame(spark, RIGHT),
+        window=LATENESS,
+        on={"key": "key"},
+        kind=kind,
+        buckets=BUCKETS,
+        pipeline="join",
+    )
+    rows = joined.where("pane is not null").select("pane.*").collect()
+    found = [(r.key, r.left and r.left.value, r.right and r.right.value) for r in rows]
+    assert sorted(found, key=str) == sorted(expected, key=str)
+    reports = [json.loads(row.control) for row in joined.where("control is not null").collect()]
+    assert sum(report["absorbed"] for report in reports) == 8
+
+
+def test_a_late_row_revises_the_join_and_waits_for_the_slower_stream(spark: SparkSession) -> None:
+    left = [Knot([Row(1, 10, "a")], 50), Knot([Row(2, 11, "a")], 50)]
+    right = [Knot([Row(5, 20, "a")], 9), Knot([], 20)]
+    joined = join.attach(
+        static_frame(spark, left),
+        static_frame(spark, right),
+        window=LATENESS,
+        on={"key": "key"},
+        kind="full",
+        buckets=BUCKETS,
+        pipeline="join",
+    )
+    rows = joined.where("pane is not null").select("pane.*").collect()
+    told = {(r.window.kind, r.window.revision, r.left.value, r.right.value) for r in rows}
+    assert told == {("on_time", 0, 10, 20), ("on_time", 0, 11, 20)}
+
+
+class Longest:
+    """The longest run of rising values."""
+
+    def create(self) -> list[int]:
+        return [0, 0, -1]
+
+    def add(self, accumulator: list[int], row: Mapping[str, Any]) -> list[int]:
+        best, run, last = accumulator
+        run = run + 1 if row["value"] > last else 1
+        return [max(best, run), run, row["value"]]
+
+    def merge(self, left: list[int], right: list[int]) -> list[int]:
+        raise NotImplementedError
+
+    def result(self, accumulator: list[int]) -> dict[str, Any]:
+        return {"longest": accumulator[0]}
+
+
+def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession) -> None:
+    rows = [Row(at, value, "a") for at, value in enumerate([1, 5, 6, 7, 2, 3])]
+    panes = reducer.attach(
+        static_frame(spark, [Knot(rows, 50)]),
+        Longest(),
+        returns=StructType.fromDDL("longest int"),
+        window=LATENESS,
+        by=["key"],
+        aggregates=[Aggregate("n", "count")],
+        buckets=BUCKETS,
+        pipeline="reduce",
+    )
+    pane = panes.where("pane is not null").select("pane.*").collect()[0]
+    assert (pane.key, pane.n, pane.longest) == ("a", 6, 4)
+    assert panes.where("control is not null").count() == BUCKETS
+
+
+def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
+    spark: SparkSession,
+) -> None:
+    knots = [
+        Knot([Row(100, 1, "a"), Row(101, 2, "a"), Row(102, 3, "b")], 100),
+        Knot([Row(95, 4, "a"), Row(149, 5, "a"), Row(150, 6, "a"), Row(40, 7, "z")], 200),
+        Knot([Row(210, 8, "a"), Row(210, 9, "b"), Row(120, 10, "b")], 210),
+    ]
+    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 50})
+    answer = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="dedupe")
+    rows = answer.collect()
+    assert sorted(row.row.value for row in rows if row.row) == [1, 3, 6, 8, 9]
+    assert sorted(row.late.value for row in rows if row.late) == [7, 10]
+    reports = [json.loads(row.control) for row in rows if row.control]
+    assert sum(report["absorbed"] for report in reports) == 3
+    assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
+
+
+@pytest.mark.parametrize("state", ["rocksdb", "memory"])
+def test_what_is_kept_can_be_looked_up_by_key_and_batch(
+    spark: SparkSession, tmp_path: Path, state: State
+) -> None:
+    run = WindowRun(spark, tmp_path, [LATENESS], state=state)
+    run.start()
+    run.feed([Knot([Row(1, 1, "ab"), Row(12, 2, "ab"), Row(13, 3, "ac"), Row(14, 4, "b")], 5)])
+    run.feed([Knot([Row(15, 5, "ac")], 111)])
+    run.stop()
+    now = read_windows(spark, tmp_path / "checkpoint", state=state)
+    assert [(kept.key, kept.records) for kept in now] == [("ab", 1), ("ac", 2), ("b", 1)]
+    assert now[1].values == {"values": "[3,5]"}
+    before = read_windows(spark, tmp_path / "checkpoint", batch=0, prefix="a", state=state)
+    assert [(kept.key, kept.records) for kept in before] == [("ab", 1), ("ab", 1), ("ac", 1)]
+    page = read_windows(
+        spark, tmp_path / "checkpoint", batch=0, after=before[0].position(), limit=2, state=state
+    )
+    assert page == [*before[1:]]
+
+
+def test_an_added_aggregate_starts_with_the_next_window(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    values = Aggregate("values", "collect_list", ("value",))
+    run = WindowRun(spark, tmp_path, [LATENESS, SESSION], aggregates=[values])
+    run.start()
+    run.feed([Knot([Row(1, 1, "a")], 0)])
+    run.stop()
+    run.aggregates = [values, Aggregate("total", "sum", ("value",))]
+    run.start()
+    answer = run.feed([Knot([Row(2, 2, "a"), Row(50, 3, "a")], 0), Knot([], 100)])
+    run.stop()
+    told = {(number, pane_of(pane)[1:4], pane.total) for number, pane in answer.panes}
+    assert told == {
+        (0, (0, 10, (1, 2)), None),
+        (0, (50, 60, (3,)), 3),
+        (1, (1, 12, (1, 2)), None),
+        (1, (50, 60, (3,)), 3),
+    }
