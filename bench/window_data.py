@@ -59,7 +59,7 @@ def expected(case: Case) -> list[int]:
     return [len(panes), overlap * len(keys), overlap * sum(values)]
 
 
-def write(case: Case, folder: Path) -> None:
+def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
     """One Parquet file per batch in the form of a stream, control rows among them; kept if it is
     there.
     """
@@ -68,9 +68,9 @@ def write(case: Case, folder: Path) -> None:
         return
     (folder / "in").mkdir(parents=True, exist_ok=True)
     keys, values, at = events(case)
-    size = -(-case.events // BATCHES)
+    size = -(-case.events // batches)
     watermark: int | None = None
-    for batch in range(BATCHES):
+    for batch in range(batches):
         part = slice(batch * size, (batch + 1) * size)
         reached = max(max(at[part]), (watermark or 0) + DELAY_MS) - DELAY_MS
         _write_file(
@@ -86,8 +86,8 @@ def write(case: Case, folder: Path) -> None:
     # One event far ahead, of a key of its own, closes every window on every side.
     far = START_MS + 100 * SPAN_MS
     _write_file(
-        folder / "in" / f"{BATCHES:03d}.parquet",
-        BATCHES,
+        folder / "in" / f"{batches:03d}.parquet",
+        batches,
         [-1],
         [0],
         [far],

@@ -5,17 +5,17 @@ PySpark's state.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from bench.window_data import BUCKETS, DELAY_MS, Case
+from bench.window_data import BUCKETS, DELAY_MS, SPAN_MS, Case, write
 from weft.runtime import session
 from weft.windows import panes
 from weft.windows.aggregate import parse_aggregates
@@ -26,6 +26,10 @@ SCHEMA = (
     "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
 )
 FAR_KEY = -1
+OURS = "weft"
+MOST_KEYS = 1_000_000
+GROWTH_EVENTS = 1_000_000
+FLOOR_BATCHES = 60
 
 
 def weft(stream: DataFrame, case: Case) -> DataFrame:
@@ -72,7 +76,7 @@ def python_state(stream: DataFrame, case: Case) -> DataFrame:
         .select("key", "value", functions.col("_weft.event_time").alias("at"))
         .withWatermark("at", f"{DELAY_MS} milliseconds")
         .groupBy("key")
-        .transformWithStateInPandas(processor(case), OUTPUT, "append", "eventTime")
+        .transformWithState(processor(case), OUTPUT, "append", "eventTime")
     )
 
 
@@ -123,26 +127,66 @@ def run(spark: SparkSession, side: str, case: Case, folder: Path) -> dict[str, A
     return result
 
 
-def warmed(spark: SparkSession, side: str, case: Case, folder: Path) -> Iterator[dict[str, Any]]:
+def growth(spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]:
+    """Ours with so many keys in windows so long that the number of panes is always about the same."""
+    keys, events = asked["keys"], GROWTH_EVENTS
+    size = SPAN_MS * keys // MOST_KEYS
+    case = Case(events, keys, size, size)
+    folder = Path(asked["folder"]) / f"growth-{keys}"
+    write(case, folder)
+    return warm(spark, OURS, case, folder)
+
+
+def floor(spark: SparkSession, folder: Path) -> dict[str, Any]:
+    """The time of a micro-batch of a few rows through one window, in one partition."""
+    case = Case(FLOOR_BATCHES * 10, 5, 10_000, 10_000)
+    write(case, folder, batches=FLOOR_BATCHES)
+    waiting = folder / "waiting"
+    waiting.mkdir()
+    files = sorted((folder / "in").glob("*.parquet"))
+    for path in files:
+        path.rename(waiting / path.name)
+    stream = spark.readStream.schema(SCHEMA).parquet(str(folder / "in"))
+    times = []
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
+        query = (
+            weft(stream, case)
+            .writeStream.format("noop")
+            .option("checkpointLocation", scratch)
+            .start()
+        )
+        for path in sorted(waiting.glob("*.parquet")):
+            path.rename(folder / "in" / path.name)
+            query.processAllAvailable()
+            times.append(query.lastProgress["durationMs"]["triggerExecution"])
+        query.stop()
+    return {"p50_ms": statistics.median(times[len(times) // 3 :])}
+
+
+def warm(spark: SparkSession, side: str, case: Case, folder: Path) -> dict[str, Any]:
     """One run that nobody counts, so that the compiler is done, and then the one that counts."""
-    yield run(spark, side, case, folder)
-    yield run(spark, side, case, folder)
+    run(spark, side, case, folder)
+    return run(spark, side, case, folder)
 
 
 def main() -> None:
     """Run what the first argument asks for; the last line of the output is the result."""
     asked = json.loads(sys.argv[1])
-    conf = {
-        "spark.driver.memory": "4g",
-        "spark.sql.streaming.noDataMicroBatches.enabled": "true",
-        **asked.get("conf", {}),
-    }
+    side, folder = asked["side"], Path(asked["folder"])
+    conf = {"spark.driver.memory": "4g"}
+    if side == "floor":
+        conf["spark.sql.shuffle.partitions"] = "1"
+    if side in ("native", "python_state"):
+        conf["spark.sql.streaming.noDataMicroBatches.enabled"] = "true"
     spark = session.create("local[2]", app="weft-bench", conf=conf)
-    case = Case(**asked["case"])
-    for result in warmed(spark, asked["side"], case, Path(asked["folder"])):
-        last = result
+    if side == "growth":
+        result = growth(spark, asked)
+    elif side == "floor":
+        result = floor(spark, folder / "floor")
+    else:
+        result = warm(spark, side, Case(**asked["case"]), folder)
     session.stop(spark)
-    sys.stdout.write(json.dumps(last) + "\n")
+    sys.stdout.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ import httpx
 import psutil
 from deltalake import DeltaTable
 
-from weft.cli.verify import look
 from weft.lineage.finding import Finding
 from weft.project.load import load
 from weft.runtime.storage import Storage
 from weft.sources.feed import Feed
+from weft.weaver.recorded import verify_storage
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 240.0
@@ -136,7 +136,8 @@ class Cluster:
     def start_weaver(self) -> None:
         """Start the weaver and wait until it answers."""
         command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
-        command += ["--port", str(self._port), "--lease-seconds", str(self._lease_s)]
+        command += ["--port", str(self._port), "--metrics-port", "0"]
+        command += ["--lease-seconds", str(self._lease_s)]
         self.weaver = Process("weaver", command, self._log("weaver"))
         self.wait(self._answers, "the weaver answers")
 
@@ -196,7 +197,7 @@ class Cluster:
 
     def verify(self) -> list[Finding]:
         """What `weft verify --deep` finds."""
-        return look(Path(self.storage.root), deep=True).findings
+        return verify_storage(self.storage, deep=True).findings
 
     def wait(self, so: Callable[[], bool], what: str, *, timeout: float = LIMIT_S) -> None:
         """Wait until something is so."""
@@ -208,6 +209,8 @@ class Cluster:
             time.sleep(0.02)
 
     def _answers(self) -> bool:
+        if not self.weaver.is_alive:
+            raise RuntimeError(f"The weaver ended: {self.weaver.tail()}")
         try:
             return self.api.get("/health").is_success
         except httpx.TransportError:

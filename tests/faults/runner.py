@@ -1,5 +1,6 @@
-"""A worker process that reads what tests feed, and obeys them: `kill write` on its standard input has it killed
-at that point of the spine, `stop write` stopped. Started by Cluster: `python -m tests.faults.runner URL STORAGE MASTER`."""
+"""A worker process that reads what tests feed, and obeys them: `kill write` on its standard input has it killed at
+that point of the spine, `stop write` stopped. Cluster starts it: `python -m tests.faults.runner URL STORAGE MASTER`.
+"""
 
 from __future__ import annotations
 

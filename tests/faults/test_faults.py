@@ -40,9 +40,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield running
 
 
-def assert_as_if_nothing_had_happened(
-    cluster: Cluster, undisturbed: dict[str, list[str]]
-) -> None:
+def assert_as_if_nothing_had_happened(cluster: Cluster, undisturbed: dict[str, list[str]]) -> None:
     cluster.settle()
     assert {stream: as_set(cluster.rows(stream)) for stream in STREAMS} == undisturbed
     for stream in TIED:

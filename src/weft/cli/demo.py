@@ -64,7 +64,8 @@ def _tell(story: Story, shop: Path) -> None:
     with story.terminal.wait("Starting"):
         story.local.start(read_project(shop))
     with story.tended():
-        story.wait_for("the streams to flow", lambda: story.head("revenue") >= 1)
+        story.wait_for("the streams to flow", lambda: _rows(story, "clean-orders"))
+        story.wait_for("windows", lambda: story.head("revenue") >= 1)
         _look(story)
         _find_dead_letters(story)
         _change(story)
@@ -79,7 +80,7 @@ def _look(story: Story) -> None:
     story.chapter("Every micro-batch ties a knot: what came in, what went out, with hashes.")
     story.type("status")
     story.type("stream", "log", "clean-orders", "-n", "5")
-    story.type("knot", "show", "clean-orders", str(story.head("clean-orders")))
+    story.type("knot", "show", "clean-orders", str(_rows(story, "clean-orders")))
 
 
 def _find_dead_letters(story: Story) -> None:
@@ -94,16 +95,16 @@ def _dead(story: Story) -> bool:
 
 def _change(story: Story) -> None:
     story.chapter("Change a stream while it runs. First dry, on rows that are recorded:")
-    rule = ["rule", "attach", "hash-email", "--stream", "clean-orders"]
-    rule += ["--set", "email=sha2(email, 256)", "--output-stream", "private-orders"]
-    rule += ["--percent", "10"]
+    rule = ["rule", "attach", "discount", "--stream", "clean-orders"]
+    rule += ["--set", "total=cast(total * 0.9 as decimal(10,2))"]
+    rule += ["--output-stream", "discounted", "--percent", "10"]
     story.type(*rule, "--dry-run", "--knots", "2")
     story.say("Then for 10 % of the keys, into a stream beside the original:")
     story.type(*rule)
-    story.wait_for("its first rows", lambda: _rows(story, "private-orders"))
-    story.type("stream", "rows", "private-orders", "-n", "2")
+    story.wait_for("its first rows", lambda: _rows(story, "discounted"))
+    story.type("stream", "rows", "discounted", "-n", "2")
     story.say("Then for all of them, in place:")
-    story.type("rule", "promote", "hash-email", "--percent", "100", "--in-place")
+    story.type("rule", "promote", "discount", "--percent", "100", "--in-place")
     last = story.get("/streams/clean-orders")["last_number"]
     story.wait_for("the next knot", lambda: story.head("clean-orders") > last)
     story.type("stream", "log", "clean-orders", "-n", "3")
@@ -141,9 +142,11 @@ def _crash(story: Story) -> None:
     )
 
 
-def _rows(story: Story, stream: str) -> bool:
+def _rows(story: Story, stream: str) -> int | None:
+    """The newest live knot that wrote rows to a stream."""
     knots = story.get("/knots", stream=stream, limit=20)
-    return any(k["status"] == "COMPLETE" and k["outputs"][stream]["rows"] for k in knots)
+    live = (knot for knot in knots if knot["status"] == "COMPLETE")
+    return next((knot["number"] for knot in live if knot["outputs"][stream]["rows"]), None)
 
 
 def _filtered(story: Story) -> bool:

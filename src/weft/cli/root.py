@@ -15,6 +15,7 @@ from weft.cli.project import apply, check, init
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
 from weft.cli.service import checkpoint, status, weaver
+from weft.cli.state import state, windows
 from weft.cli.stream import stream
 from weft.cli.up import up
 from weft.cli.verify import verify
@@ -44,6 +45,8 @@ for command in (
     stream,
     knot,
     lineage,
+    windows,
+    state,
     rule,
     rollback,
     verify,

@@ -13,7 +13,6 @@ from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
-    from weft.lineage.finding import Verification
 
 
 @click.command(cls=Command)
@@ -25,31 +24,14 @@ def verify(terminal: Terminal, storage: Path, deep: bool) -> None:
 
     Says what is wrong where, and ends with status 1 if anything is. It reads only, and may run beside a weaver.
     """
+    from weft.runtime.storage import Storage
+    from weft.weaver.recorded import verify_storage
+
     with terminal.wait("Verifying"):
-        found = look(storage, deep=deep)
-        if not found.is_clean:
-            # What runs is seen in the middle of a batch; what is wrong stays so.
-            found = found.confirmed_by(look(storage, deep=deep))
+        found = verify_storage(Storage(str(storage)), deep=deep)
     terminal.show(found.to_dict(), render_verification)
     if not found.is_clean:
         click.get_current_context().exit(1)
-
-
-def look(storage: Path, *, deep: bool) -> Verification:
-    """Verify once what is in a storage folder."""
-    from weft.lineage.finding import Finding, Verification
-    from weft.lineage.verify import verify
-    from weft.runtime.storage import Storage
-    from weft.weaver.recorded import StoredRecords
-    from weft.weaver.store.rocks import StoreDamagedError
-    from weft.weaver.store.snapshot import RocksSnapshot
-
-    places = Storage(str(storage))
-    try:
-        with RocksSnapshot(Path(places.store)) as store:
-            return verify(StoredRecords(store), lambda name: Path(places.table(name)), deep=deep)
-    except StoreDamagedError as error:
-        return Verification([Finding(error.code, "the weaver's store", error.message)])
 
 
 def render_verification(output: Output, found: dict[str, Any]) -> None:

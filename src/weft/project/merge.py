@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.project.definition import StreamSpec
 from weft.project.document import Path
+from weft.project.pane import WINDOW
 from weft.project.problem import Report
 from weft.weaving.coercion import common
 from weft.weaving.schema import Schema, unknown_column
@@ -32,7 +33,7 @@ def united(inputs: list[StreamSpec], path: Path, report: Report) -> Schema | Non
 def joined(
     join: Mapping[str, Any], inputs: list[StreamSpec], path: Path, report: Report
 ) -> Schema | None:
-    """Two inputs side by side: the left one's columns, then what the right one adds."""
+    """Two inputs side by side: the left one's columns, what the right one adds, and their window."""
     path = (*path, "join")
     if len(inputs) != 2:
         report.add(
@@ -63,7 +64,7 @@ def joined(
             "Rename or drop them in a pipeline before the join.",
         )
         return None
-    return Schema((*left.schema.fields, *added))
+    return Schema((*left.schema.fields, *added, WINDOW))
 
 
 def check_names(

@@ -87,8 +87,8 @@ def source(
 ) -> DataFrame:
     """The stream in a table's folder as a frame: whole knots after `start_knot`, without those cut.
 
-    A batch admits knots until `max_rows` rows or `max_knots` knots (0: all). With `buckets` there is a column `_control`
-    and one row per bucket and batch in it, which names the batch's knots and their watermarks.
+    A batch admits knots until `max_rows` rows or `max_knots` knots (0: all). With `buckets` there is a column
+    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks.
     """
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
     limits = {

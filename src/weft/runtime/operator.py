@@ -1,4 +1,4 @@
-"""Stream to stream with state: rows are absorbed into windows, and what comes out are panes."""
+"""Stream to stream with state: what the kernel's operators absorb, make and report, as the spine reads it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
-from weft.project.pane import checked_aggregate
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import Time, row_ledger
 from weft.weaving.schema import Schema, quote
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
-from weft.windows import panes
-from weft.windows.aggregate import Aggregate
-from weft.windows.window import WindowSpec
 
 if TYPE_CHECKING:
+    from weft.project.definition import PipelineSpec
     from weft.runtime.pipeline import Pinned, RunningPipeline
 
 BUCKETS_PER_PARTITION = 4
@@ -28,83 +25,49 @@ BUCKETS_PER_PARTITION = 4
 
 
 class Operator:
-    """A window over one stream."""
+    """What windows, joins and deduplication have in common."""
 
     operator = True
+    new_rows = True
 
     def __init__(self, run: RunningPipeline) -> None:
-        assert run.spec is not None and run.spec.window is not None
+        assert run.spec is not None
         self._run = run
-        self._spec = run.spec
-        self._window = WindowSpec.from_dict(run.spec.window)
-
-    @property
-    def schema(self) -> Schema:
-        return self._run.stream.schema
+        self._spec: PipelineSpec = run.spec
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return ()
+        return self._run.steps
 
     @property
     def buckets(self) -> int:
         """How many groups its state is kept in; fixed for the life of a checkpoint."""
         return self._run.project.processing.parallelism * BUCKETS_PER_PARTITION
 
-    def open(self) -> DataFrame:
-        rows = open_input(self._run, self._run.inputs[0], buckets=self.buckets)
-        return panes.attach(
-            rows,
-            window=self._window,
-            by=self._spec.by,
-            aggregates=self._aggregates(),
-            buckets=self.buckets,
-            pipeline=self._run.name,
-            state=self._run.project.processing.state,
-        )
+    def input(self, position: int = 0) -> DataFrame:
+        """One of its input streams, with a control row per bucket."""
+        return open_input(self._run, self._run.inputs[position], buckets=self.buckets)
 
-    def _aggregates(self) -> list[Aggregate]:
-        schema = self._run.project.schema_of(self._run.inputs[0])
-        return [
-            checked_aggregate(name, text, schema)[0] for name, text in self._spec.aggregate.items()
-        ]
-
-    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        keys = ", ".join(f"pane.{quote(name)}" for name in self._spec.by) or "1"
-        identity = (
-            f"concat_ws('/', '{self._run.stream.name}', unix_millis(pane.window.start), "
-            f"unix_millis(pane.window.end), pane.window.revision, md5(to_json(struct({keys}))))"
-        )
-        return frame.selectExpr(
-            *(f"pane.{quote(name)} AS {quote(name)}" for name in self.schema.names),
-            f"CASE WHEN pane IS NOT NULL THEN named_struct('id', {identity}, "
-            "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
-            f"'source', '{self._run.stream.name}', 'partition', 0, "
-            "'event_time', pane.window.timestamp, 'watermark', CAST(NULL AS TIMESTAMP)) END AS _weft",
-            "CAST(NULL AS STRING) AS _weft_bad",
-            "CAST(NULL AS BINARY) AS _weft_raw",
-            "late",
-            "control",
-        )
-
-    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
-        """The input's watermark, held back to the earliest time that an open pane may still be given."""
-        inputs = input_time(self._run, pinned)
-        reports = _reports(result)
-        holds = [report["hold"] for report in reports if report["hold"] is not None]
-        marks = [ms for ms in (inputs.watermark_ms, *holds) if ms is not None]
-        held = min(marks) if inputs.watermark_ms is not None else None
-        known = [ms for ms in (held, pinned.watermark_ms) if ms is not None]
-        detail = {**inputs.detail, "windows": sum(report["windows"] for report in reports)}
-        return Time(max(known, default=None), detail)
+    def input_schema(self, position: int = 0) -> Schema:
+        """The columns of one of its input streams."""
+        return self._run.project.schema_of(self._run.inputs[position])
 
     def is_due(self, now: datetime) -> bool:
         return False
 
+    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+        """The input's watermark, held back to the earliest time that an open pane may still be given."""
+        inputs = input_time(self._run, pinned)
+        found = reports(result)
+        holds = [report["hold"] for report in found if report.get("hold") is not None]
+        marks = [ms for ms in (inputs.watermark_ms, *holds) if ms is not None]
+        held = min(marks) if inputs.watermark_ms is not None else None
+        known = [ms for ms in (held, pinned.watermark_ms) if ms is not None]
+        detail = {**inputs.detail, "windows": sum(report.get("windows", 0) for report in found)}
+        return Time(max(known, default=None), detail)
+
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
-        reports = _reports(result)
-        absorbed = sum(report["absorbed"] for report in reports)
-        late = sum(report["late"] for report in reports)
+        absorbed, late = absorbed_and_late(result)
         return Ledger(
             rows_in=absorbed + late,
             absorbed=absorbed,
@@ -112,6 +75,38 @@ class Operator:
             results=row_ledger(weave, result),
         )
 
+    def carried(
+        self, frame: DataFrame, columns: Mapping[str, str], *, weft: str, row: str
+    ) -> DataFrame:
+        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows."""
+        return frame.selectExpr(
+            *(f"{sql} AS {quote(name)}" for name, sql in columns.items()),
+            f"CASE WHEN {row} IS NOT NULL THEN {weft} END AS _weft",
+            "CAST(NULL AS STRING) AS _weft_bad",
+            "CAST(NULL AS BINARY) AS _weft_raw",
+            "late",
+            "control",
+        )
 
-def _reports(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def made(self, *identity: str) -> str:
+        """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""
+        name = self._run.stream.name
+        return (
+            f"named_struct('id', concat_ws('/', '{name}', unix_millis(pane.window.start), "
+            "unix_millis(pane.window.end), pane.window.revision, "
+            f"md5(to_json(struct({', '.join(identity) or '1'})))), "
+            "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
+            f"'source', '{name}', 'partition', 0, 'event_time', pane.window.timestamp, "
+            "'watermark', CAST(NULL AS TIMESTAMP))"
+        )
+
+
+def reports(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What each bucket of an operator said of the batch."""
     return [json.loads(report) for report in result["control"]]
+
+
+def absorbed_and_late(result: Mapping[str, Any]) -> tuple[int, int]:
+    """How many records an operator took in, and how many came too late for it."""
+    found = reports(result)
+    return sum(report["absorbed"] for report in found), sum(report["late"] for report in found)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft.runtime.dedupe import Dedupe
 from weft.runtime.ingest import Ingest
-from weft.runtime.operator import Operator
+from weft.runtime.join import Join
 from weft.runtime.relay import Relay
 from weft.runtime.shape import Shape
+from weft.runtime.window import Window
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import RunningPipeline
@@ -17,6 +19,10 @@ def choose(run: RunningPipeline) -> Shape:
     """The shape of a pipeline, by its definition."""
     if run.spec is None:
         return Ingest(run)
-    if run.spec.stateful:
-        return Operator(run)
+    if run.spec.join is not None:
+        return Join(run)
+    if run.spec.window is not None:
+        return Window(run)
+    if run.spec.dedupe is not None:
+        return Dedupe(run)
     return Relay(run)

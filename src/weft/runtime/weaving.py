@@ -63,7 +63,7 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
 
 def _stamp(run: RunningPipeline, pinned: Pinned) -> dict[str, int | None]:
     stamp: dict[str, int | None] = {"knot": pinned.knot.number, "at_ms": to_ms(pinned.now)}
-    if run.spec is None or run.shape.operator:  # rows that are new, not passed on
+    if run.shape.new_rows:
         stamp["watermark_ms"] = pinned.watermark_ms
     return stamp
 

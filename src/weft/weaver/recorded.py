@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from weft.lineage.finding import Finding
+from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot, Output
-from weft.lineage.verify import StreamRecord
+from weft.lineage.verify import StreamRecord, verify
+from weft.runtime.storage import Storage
 from weft.weaver.store.records import RecordCorruptError, open_record
 from weft.weaver.store.rocks import StoreDamagedError
+from weft.weaver.store.snapshot import RocksSnapshot
 from weft.weaver.store.store import Store, key, key_range
 from weft.weaving.rule import Rule
 
@@ -85,6 +88,21 @@ class StoredRecords:
                     yield open_record(name, value)
         except StoreDamagedError:
             return  # `damage` has told of it
+
+
+def verify_storage(storage: Storage, *, deep: bool = False) -> Verification:
+    """Verify everything below a storage folder, whether its weaver runs or not."""
+    found = _look(storage, deep=deep)
+    # What runs is seen in the middle of a batch; what is wrong stays so.
+    return found if found.is_clean else found.confirmed_by(_look(storage, deep=deep))
+
+
+def _look(storage: Storage, *, deep: bool) -> Verification:
+    try:
+        with RocksSnapshot(Path(storage.store)) as store:
+            return verify(StoredRecords(store), lambda name: Path(storage.table(name)), deep=deep)
+    except StoreDamagedError as error:
+        return Verification([Finding(error.code, "the weaver's store", error.message)])
 
 
 def _is_intact(name: bytes, value: bytes) -> bool:

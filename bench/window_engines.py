@@ -1,0 +1,102 @@
+"""One side of the windows bench on another engine, in an environment of its own that has it.
+
+Each takes the bench's events from the files of the case, counts and sums them per key and tumbling
+or sliding window, and tells CPU seconds and a checksum of its results.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+FAR_KEY = -1
+DELAY = timedelta(seconds=2)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read(folder: Path) -> Iterator[tuple[int, int, int]]:
+    """Key, value and event time of each event, in order of arrival."""
+    for path in sorted((folder / "in").glob("*.parquet")):
+        table = pq.read_table(path)
+        at = table["_weft"].combine_chunks().field("event_time").cast("int64").to_pylist()
+        keys, values = table["key"].to_pylist(), table["value"].to_pylist()
+        for key, value, micros in zip(keys, values, at, strict=True):
+            if key is not None:
+                yield key, value, micros // 1000
+
+
+def bytewax(case: dict[str, int], folder: Path) -> list[int]:
+    """Bytewax: a dataflow with an event clock and a fold per window."""
+    import bytewax.operators as op
+    from bytewax.dataflow import Dataflow
+    from bytewax.operators import windowing as win
+    from bytewax.run import cli_main
+    from bytewax.testing import TestingSource
+
+    sums = [0, 0, 0]
+    size, slide = (timedelta(milliseconds=case[name]) for name in ("size_ms", "slide_ms"))
+    clock: Any = win.EventClock(
+        ts_getter=lambda event: EPOCH + timedelta(milliseconds=event[1]),
+        wait_for_system_duration=DELAY,
+    )
+    windower: Any = (
+        win.TumblingWindower(align_to=EPOCH, length=size)
+        if size == slide
+        else win.SlidingWindower(align_to=EPOCH, length=size, offset=slide)
+    )
+
+    def fold(counts: tuple[int, int], event: tuple[int, int]) -> tuple[int, int]:
+        return counts[0] + 1, counts[1] + event[0]
+
+    def take(_step: str, item: Any) -> Any:
+        key, (_window, (n, s)) = item
+        if key != str(FAR_KEY):
+            sums[0] += 1
+            sums[1] += n
+            sums[2] += s
+        return item
+
+    flow = Dataflow("bench")
+    events = op.input("in", flow, TestingSource(read(folder), batch_size=1000))
+    keyed = op.map("key", events, lambda event: (str(event[0]), (event[1], event[2])))
+    folded = win.fold_window(
+        "fold",
+        keyed,
+        clock,
+        windower,
+        lambda: (0, 0),
+        fold,
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    )
+    told = op.inspect("take", folded.down, take)
+    op.filter("none", told, lambda _item: False)
+    cli_main(flow)
+    return sums
+
+
+ENGINES: dict[str, Callable[[dict[str, int], Path], list[int]]] = {"bytewax": bytewax}
+PACKAGES = {"bytewax": ["bytewax"]}
+
+
+def main() -> None:
+    """Run what the first argument asks for; the last line of the output is the result."""
+    asked = json.loads(sys.argv[1])
+    began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    sums = ENGINES[asked["side"]](asked["case"], Path(asked["folder"]))
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    result = {"cpu_s": cpu, "seconds": time.monotonic() - began, "checksum": sums}
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""A windowed join of two streams: rows with equal keys in the same window, revised when late ones come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from weft.project.pane import WINDOW
+from weft.runtime.operator import Operator
+from weft.weaving.schema import Schema, quote
+from weft.windows import join
+from weft.windows.window import WindowSpec
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned
+
+
+class Join(Operator):
+    """The columns of the left stream, what the right one adds, and the window they met in."""
+
+    @property
+    def schema(self) -> Schema:
+        taken = {other.lower() for other in self._on().values()}
+        added = [field for field in self.input_schema(1) if field.name.lower() not in taken]
+        return Schema((*self.input_schema(0).fields, *added, WINDOW))
+
+    def open(self) -> DataFrame:
+        assert self._spec.window is not None and self._spec.join is not None
+        return join.attach(
+            self.input(0),
+            self.input(1),
+            window=WindowSpec.from_dict(self._spec.window),
+            on=self._on(),
+            kind=self._spec.join.get("type", "inner"),
+            buckets=self.buckets,
+            pipeline=self._run.name,
+            state=self._run.project.processing.state,
+        )
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        on = self._on()
+        left = set(self.input_schema(0).names)
+        columns: dict[str, str] = {}
+        for name in self.schema.names:
+            if name == WINDOW.name:
+                columns[name] = "pane.window"
+            elif name in on:
+                columns[name] = f"pane.{quote(name)}"
+            else:
+                columns[name] = f"pane.{'left' if name in left else 'right'}.{quote(name)}"
+        identity = ["pane.left", "pane.right", *(f"pane.{quote(name)}" for name in on)]
+        return self.carried(frame, columns, weft=self.made(*identity), row="pane")
+
+    def _on(self) -> dict[str, str]:
+        """The columns that must be equal, left to right."""
+        assert self._spec.join is not None
+        return dict(self._spec.join["on"])

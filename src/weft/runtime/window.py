@@ -1,0 +1,68 @@
+"""A window over one stream: records are absorbed, panes come out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from weft.project.pane import checked_aggregate
+from weft.runtime.operator import Operator
+from weft.weaving.schema import Schema, quote
+from weft.weaving.step import Step
+from weft.windows import panes, reducer
+from weft.windows.aggregate import Aggregate
+from weft.windows.window import WindowSpec
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned
+
+
+class Window(Operator):
+    """Aggregates, or a Python reducer, over tumbling, sliding, session or global windows."""
+
+    @property
+    def schema(self) -> Schema:
+        return self._run.stream.schema
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return ()
+
+    def open(self) -> DataFrame:
+        assert self._spec.window is not None
+        if self._spec.reducer is None:
+            return panes.attach(
+                self.input(),
+                window=WindowSpec.from_dict(self._spec.window),
+                by=self._spec.by,
+                aggregates=self._aggregates(),
+                buckets=self.buckets,
+                pipeline=self._run.name,
+                state=self._run.project.processing.state,
+            )
+        function = self._run.project.functions[self._spec.reducer]
+        assert function.returns is not None
+        return reducer.attach(
+            self.input(),
+            function.load()(),
+            returns=StructType.fromJson(function.returns.to_json()),
+            window=WindowSpec.from_dict(self._spec.window),
+            by=self._spec.by,
+            aggregates=self._aggregates(),
+            buckets=self.buckets,
+            pipeline=self._run.name,
+            state=self._run.project.processing.state,
+        )
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        columns = {name: f"pane.{quote(name)}" for name in self.schema.names}
+        keys = [f"pane.{quote(name)}" for name in self._spec.by]
+        return self.carried(frame, columns, weft=self.made(*keys), row="pane")
+
+    def _aggregates(self) -> list[Aggregate]:
+        schema = self.input_schema()
+        return [
+            checked_aggregate(name, text, schema)[0] for name, text in self._spec.aggregate.items()
+        ]

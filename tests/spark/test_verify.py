@@ -1,0 +1,105 @@
+"""`weft verify` finds everything that is not as it was recorded, and nothing where all is well."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.spark.projects import CLEAN, REVENUE, orders, shop
+from weft.lineage.finding import Verification
+from weft.runtime.storage import Storage
+from weft.testing import play
+from weft.weaver.recorded import verify_storage
+
+FLIPS = 60
+PARTS = {
+    "data": "streams/*/*.parquet",
+    "log": "streams/*/_delta_log/*.json",
+    "store": "weaver/*",
+}
+NO_RECORDS = ("LOG", "LOCK", "IDENTITY", "OPTIONS", "rocksdict")
+
+
+def verify(folder: Path, *, deep: bool = False) -> Verification:
+    return verify_storage(Storage(str(folder)), deep=deep)
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Streams with dead letters, a rule, a crash, a rollback and a window, and their weaver stopped."""
+    folder = tmp_path_factory.mktemp("history")
+    with play(shop(clean=CLEAN, revenue=REVENUE), storage=folder) as run:
+        run.feed("orders", [*orders(0, 12), "no order"])
+        run.attach(stream="clean-orders", steps=[{"filter": "total > 3"}], output="large-orders")
+        run.feed("orders", orders(12, 12))
+        run.crash(at="between")
+        run.feed("orders", orders(24, 12))
+        run.resume()
+        run.attach(stream="orders", steps=[{"filter": "total > 100"}], id="bad")
+        run.feed("orders", orders(36, 12))
+        run.rollback("orders", to=3)
+        run.feed("orders", orders(48, 12))
+        assert verify(folder, deep=True).findings == []  # beside a weaver that runs
+    return folder
+
+
+@pytest.fixture
+def copy(history: Path, tmp_path: Path) -> Path:
+    """What happened, to be damaged."""
+    return shutil.copytree(history, tmp_path / "copy")
+
+
+def files(folder: Path, part: str) -> list[Path]:
+    found = (path for path in folder.glob(PARTS[part]) if not path.name.startswith(NO_RECORDS))
+    return sorted(path for path in found if path.stat().st_size)
+
+
+def recorded(folder: Path) -> set[str]:
+    """The data files that are in a table, or were: a try that crashed leaves files that are in none."""
+    logs = "".join(path.read_text() for path in files(folder, "log"))
+    return {path.name for path in files(folder, "data") if path.name in logs}
+
+
+def test_a_history_of_rules_crashes_and_rollbacks_is_clean(history: Path) -> None:
+    found = verify(history, deep=True)
+    assert found.findings == []
+    assert found.counts["streams"] == 5
+    assert found.counts["knots"] > 10
+    assert found.counts["rows"] > 100
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_one_changed_bit_is_found_wherever_it_is(copy: Path, part: str) -> None:
+    chance = random.Random(part)
+    names = recorded(copy)
+    candidates = [p for p in files(copy, part) if part != "data" or p.name in names]
+    for _ in range(FLIPS):
+        path = chance.choice(candidates)
+        content = path.read_bytes()
+        place, bit = chance.randrange(len(content)), 1 << chance.randrange(8)
+        path.write_bytes(
+            content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :],
+        )
+        assert verify(copy).findings, f"bit {bit} of byte {place} of {path}"
+        path.write_bytes(content)
+    assert verify(copy).is_clean
+
+
+def test_a_data_file_that_is_gone_is_found(copy: Path) -> None:
+    name = sorted(recorded(copy))[-1]
+    next(copy.glob(f"streams/*/{name}")).unlink()
+    assert "file.missing" in {finding.code for finding in verify(copy).findings}
+
+
+def test_a_commit_that_is_gone_is_found(copy: Path) -> None:
+    (copy / "streams/orders/_delta_log/00000000000000000002.json").unlink()
+    codes = {finding.code for finding in verify(copy).findings}
+    assert {"table.gap", "table.missing-knot"} <= codes
+
+
+def test_a_table_that_is_gone_is_found(copy: Path) -> None:
+    shutil.rmtree(copy / "streams/clean-orders")
+    assert "table.missing-knot" in {finding.code for finding in verify(copy).findings}
