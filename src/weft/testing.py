@@ -238,7 +238,7 @@ class Play:
 
     def _append(self, stream: str, records: Iterable[Record], **options: Any) -> None:
         spec = self.project.stream(stream)
-        if spec.source is None:
+        if not spec.ingested:
             raise WeftError(
                 f"Stream '{stream}' has no source, so it cannot be fed.",
                 code="testing.not-a-source",

@@ -22,7 +22,7 @@ from deltalake import DeltaTable
 from weft.lineage.finding import Finding
 from weft.project.load import load
 from weft.runtime.storage import Storage
-from weft.sources.feed import Feed
+from weft.sources.segment import Segments, encode
 from weft.weaver.recorded import verify_storage
 
 REPOSITORY = Path(__file__).parents[2]
@@ -112,7 +112,6 @@ class Cluster:
         self._lease_s = lease_s
         self._master = master
         self._port = _free_port()
-        self._feeds: dict[str, Feed] = {}
         self._fed: dict[str, int] = {}
         self._started = 0
         storage.mkdir(parents=True, exist_ok=True)
@@ -151,11 +150,12 @@ class Cluster:
         self.workers.append(worker)
         return worker
 
-    def feed(self, stream: str, records: Iterable[Any], *, partition: int = 0) -> int:
-        """Append one micro-batch to a source and return its number, without waiting for it."""
-        folder = f"{self.storage.source(stream)}/feed"
-        feed = self._feeds.setdefault(stream, Feed(folder))
-        self._fed[stream] = feed.append(records, partition=partition)
+    def feed(self, stream: str, records: Iterable[Any], *, partitions: int = 1) -> int:
+        """Append one micro-batch, spread over partitions, and return its number without waiting for it."""
+        segments = Segments(f"{self.storage.source(stream)}/feed")
+        spread = [(n % partitions, encode(record)) for n, record in enumerate(records)]
+        number = self._fed.get(stream, 0) + 1
+        self._fed[stream] = segments.append(spread, number=number, stated={})
         return self._fed[stream]
 
     def settle(self, *, timeout: float = LIMIT_S) -> None:

@@ -113,6 +113,33 @@ def test_a_worker_that_slept_until_another_took_over_changes_nothing(
     assert awake.is_alive and asleep.is_alive
 
 
+def test_a_worker_that_slept_through_a_rollback_brings_nothing_back(
+    cluster: Cluster, undisturbed: dict[str, list[str]]
+) -> None:
+    pair = cluster.start_worker(), cluster.start_worker()
+    tie_first(cluster)
+    for number in range(1, 4):
+        cluster.feed("orders", batch(number))
+    cluster.settle()
+    awake, _ = _holder(cluster, *pair)
+    awake.plan("stop", "write")
+    cluster.feed("orders", batch(4))
+    cluster.wait(lambda: awake.is_stopped, "a worker stops with rows in hand")
+    rule = {"stream": "orders", "steps": [{"filter": "false"}], "id": "bad"}
+    cluster.api.post("/rules", json=rule).raise_for_status()
+    cluster.feed("orders", batch(5))
+    cluster.settle()
+    body = {"stream": "orders", "to": 2}
+    done = cluster.api.post("/rollbacks", json=body).raise_for_status().json()
+    assert done["plan"]["retired"] == ["bad"]
+    awake.signal(signal.SIGCONT)
+    for number in range(6, BATCHES):
+        cluster.feed("orders", batch(number))
+    cluster.settle()
+    assert {stream: as_set(cluster.rows(stream)) for stream in STREAMS} == undisturbed
+    assert cluster.verify() == []
+
+
 def test_a_worker_asked_to_stop_ties_the_knot_of_the_batch_in_hand(
     cluster: Cluster, undisturbed: dict[str, list[str]]
 ) -> None:

@@ -76,12 +76,11 @@ def test_a_repeated_batch_uses_the_rules_pinned_the_first_time(run: Play) -> Non
     run.crash("write")
     run.feed("orders", orders(0, 4))
     run.retire("pinned")
-    run.attach(stream="orders", steps=[{"filter": "id < 2"}], id="later")
     run.resume()
     assert ids(run.rows("orders")) == [2, 3]
     assert [ref.id for ref in run.knots("orders")[0].rules] == ["pinned"]
-    run.feed("orders", orders(0, 4))
-    assert ids(run.rows("orders")) == [2, 3, 0, 1]
+    run.feed("orders", orders(4, 2))
+    assert ids(run.rows("orders")) == [2, 3, 4, 5]
 
 
 def test_a_dry_run_shows_what_a_rule_would_do_and_changes_nothing(run: Play) -> None:
@@ -173,3 +172,21 @@ def test_a_branch_is_compared_promoted_and_ends(run: Play) -> None:
     assert [row["email"] for row in run.rows("orders")[-2:]] == ["x", "x"]
     assert run.api.get("/branches").json() == []
     assert as_set(run.rows("trial")) == as_set(run.rows("trial"))
+
+
+def test_a_pipeline_reads_the_side_stream_of_a_rule(run: Play) -> None:
+    run.attach(stream="orders", steps=[{"filter": "total > 4"}], output="big", id="big")
+    run.feed("orders", orders(0, 7))
+    project = shop(
+        clean=CLEAN,
+        loud={"from": "big", "steps": [{"set": {"email": "upper(email)"}}], "to": "loud"},
+    )
+    project["streams"] = {
+        **project["streams"],
+        "big": {**project["streams"]["orders"], "source": {"rule": {}}},
+    }
+    run.apply(project)
+    run.feed("orders", orders(7, 7))
+    assert [row["email"] for row in run.rows("loud")] == [
+        f"USER{n}@EXAMPLE.ORG" for n in (5, 6, 12, 13)
+    ]

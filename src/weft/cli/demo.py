@@ -35,7 +35,7 @@ def demo(terminal: Terminal, port: int, once: bool) -> None:
         write(shop)
         journal = Path(folder) / "log"
         with journal.open("wb") as log:
-            local = Local(shop / ".weft", port=_free(port), master="local[2]", log=log)
+            local = Local(shop / ".weft", folder=shop, port=_free(port), master="local[2]", log=log)
             story = Story(terminal, local, shop / ".weft")
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: story.stopping.set())

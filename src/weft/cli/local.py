@@ -20,12 +20,13 @@ LOOPBACK = "127.0.0.1"
 
 
 class Local:
-    """A weaver and a worker that are kept alive."""
+    """A weaver and a worker that are kept alive; `folder` has the project's Python and its relative paths."""
 
     def __init__(
         self,
         storage: Path,
         *,
+        folder: Path,
         port: int,
         metrics_port: int = 0,
         worker_metrics_port: int = 0,
@@ -41,8 +42,8 @@ class Local:
         ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
         line = ["--weaver", self.address, "--master", master]
         sinks = ["--worker-metrics-port", str(worker_metrics_port)]
-        self.weaver = Child("weaver", [*shared, *ports], log)
-        self.worker = Child("worker", [*shared, *line, *sinks, *settings], log)
+        self.weaver = Child("weaver", [*shared, *ports], folder, log)
+        self.worker = Child("worker", [*shared, *line, *sinks, *settings], folder, log)
 
     def start(self, project: Project) -> dict[str, list[str]]:
         """Start the weaver, deploy the project to it, start the worker; says what the deployment changed."""

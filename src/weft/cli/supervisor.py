@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from weft.errors import WeftError
@@ -39,6 +40,7 @@ class Child:
 
     name: str
     arguments: Sequence[str]
+    folder: Path | None = None
     log: IO[bytes] | None = None
     process: subprocess.Popen[bytes] | None = None
     deaths: int = 0
@@ -50,6 +52,7 @@ class Child:
         command = [sys.executable, "-m", "weft.cli", self.name, *self.arguments, "--supervised"]
         self.process = subprocess.Popen(
             command,
+            cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=self.log,
             stderr=self.log,

@@ -59,6 +59,7 @@ def up(
     folder = file if file.is_dir() else file.parent
     local = Local(
         (storage or folder / ".weft").absolute(),
+        folder=folder.absolute(),
         port=port,
         metrics_port=metrics_port,
         worker_metrics_port=worker_metrics_port,

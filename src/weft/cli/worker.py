@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,8 @@ def run_worker(
     from weft.runtime.worker import Worker
 
     logs.set_up("worker", debug=debug)
+    # A project's own sources and sinks are modules of the folder in which its worker is started.
+    sys.path.insert(0, str(Path.cwd()))
     if supervised:
         end_with_parent()
     if worker_metrics_port:

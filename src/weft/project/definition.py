@@ -86,6 +86,11 @@ class StreamSpec:
     sinks: tuple[SinkSpec, ...] = ()
 
     @property
+    def ingested(self) -> bool:
+        """Whether it has an ingest pipeline; a side stream (`source: {rule: {}}`) is written by rules."""
+        return self.source is not None and self.source.kind != "rule"
+
+    @property
     def pipeline(self) -> str:
         """The pipeline that writes this stream; a source stream's ingest pipeline has its name."""
         return self.writer or self.name

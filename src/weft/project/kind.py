@@ -66,6 +66,7 @@ def _start(cursor: Cursor, what: str) -> Any:
 
 # Every option of every kind of source; those with a `!` must be there.
 SOURCES: Mapping[str, Mapping[str, Reader]] = {
+    "rule": {"of": _text},
     "mock": {
         "seed": _count,
         "rate": _rate,

@@ -67,11 +67,13 @@ def _fill_chunk(
         "rows": fact["rows"],
         "hash": fact["hash"],
     }
-    version = tables.commit(rule.output, made, weft, fact["files"])
+    committed = tables.commit(rule.output, made, weft, fact["files"])
     name, form = fingerprint(made)
     return {
         **fact,
-        "version": version,
+        "bytes": sum(file["bytes"] for file in committed.files),
+        "files": committed.files,
+        "version": committed.version,
         "stream": rule.output,
         "rule": rule.id,
         "first": chunk.first,

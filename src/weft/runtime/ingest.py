@@ -44,6 +44,10 @@ class Ingest:
     def steps(self) -> tuple[Step, ...]:
         return ()
 
+    @property
+    def partitions(self) -> int:
+        return self._run.project.processing.parallelism
+
     def open(self) -> DataFrame:
         run = self._run
         raw = open_stream(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
+from weft.runtime.layout import layout_of
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import Time, row_ledger
 from weft.weaving.schema import Schema, quote
@@ -19,9 +20,6 @@ from weft.weaving.weave import Weave
 if TYPE_CHECKING:
     from weft.project.definition import PipelineSpec
     from weft.runtime.pipeline import Pinned, RunningPipeline
-
-BUCKETS_PER_PARTITION = 4
-"""State is grouped by buckets of keys; a few per partition spread evenly and still combine rows well."""
 
 
 class Operator:
@@ -34,6 +32,9 @@ class Operator:
         assert run.spec is not None
         self._run = run
         self._spec: PipelineSpec = run.spec
+        self._layout = layout_of(
+            run.storage.pipeline(run.name), parallelism=run.project.processing.parallelism
+        )
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -41,8 +42,12 @@ class Operator:
 
     @property
     def buckets(self) -> int:
-        """How many groups its state is kept in; fixed for the life of a checkpoint."""
-        return self._run.project.processing.parallelism * BUCKETS_PER_PARTITION
+        """How many groups its state is kept in."""
+        return self._layout.buckets
+
+    @property
+    def partitions(self) -> int:
+        return self._layout.partitions
 
     def input(self, position: int = 0) -> DataFrame:
         """One of its input streams, with a control row per bucket."""

@@ -39,6 +39,7 @@ class Query:
     def _start(self) -> StreamingQuery:
         run = self.run
         session = run.spark
+        session.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
         interval = run.project.processing.checkpoint_interval
         writer = (
             run.shape.open()
@@ -47,7 +48,6 @@ class Query:
             .foreachBatch(self._batch)
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
         )
-        session.conf.set("spark.sql.shuffle.partitions", str(run.project.processing.parallelism))
         return writer.start()
 
     def _batch(self, frame: DataFrame, batch: int) -> None:

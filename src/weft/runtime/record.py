@@ -45,8 +45,13 @@ def commit(
         columns = woven.columns(targets[0])
         schemas[stream] = _schema(columns, _kind(targets[0]))
         weft = _weft(pinned, stream, moment.watermark_ms, written)
-        version = run.tables.commit(stream, columns, weft, written["files"])
-        outputs[stream] = {**written, "version": version}
+        committed = run.tables.commit(stream, columns, weft, written["files"])
+        outputs[stream] = {
+            **written,
+            "bytes": sum(file["bytes"] for file in committed.files),
+            "files": committed.files,
+            "version": committed.version,
+        }
     run.faults.reach("between")
 
     written = _output(result["outputs"][own.column])
@@ -65,8 +70,13 @@ def commit(
         "steps": [_step(run, pinned, written, ledger.rows_in)],
     }
     weft = {**_weft(pinned, own.stream, moment.watermark_ms, written), "facts": facts}
-    version = run.tables.commit(own.stream, columns, weft, written["files"])
-    facts["outputs"][own.stream]["version"] = version
+    committed = run.tables.commit(own.stream, columns, weft, written["files"])
+    if committed.was_there:
+        # Another worker was faster: what it committed is what there is to tell.
+        found = find_written(run, pinned)
+        assert found is not None
+        return found
+    facts["outputs"][own.stream]["version"] = committed.version
     return facts
 
 

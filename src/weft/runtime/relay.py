@@ -51,6 +51,10 @@ class Relay:
     def steps(self) -> tuple[Step, ...]:
         return self._run.steps
 
+    @property
+    def partitions(self) -> int:
+        return self._run.project.processing.parallelism
+
     def open(self) -> DataFrame:
         # What a window makes of its input depends on where knots end, so every knot of the way to it has one
         # of ours: then it does not matter how batches were cut, and running again gives the same panes.

@@ -49,6 +49,11 @@ class Shape(Protocol):
         """The steps that are woven in the batch."""
         ...
 
+    @property
+    def partitions(self) -> int:
+        """How many partitions a shuffle of its batches has."""
+        ...
+
     def open(self) -> DataFrame:
         """The streaming frame that Spark cuts into batches."""
         ...

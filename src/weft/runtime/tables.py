@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -19,6 +20,16 @@ class SchemaConflictError(WeftError):
 
     code = "table.schema-conflict"
     domain = "user"
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A knot in a table: its version and files, by whoever committed it."""
+
+    version: int
+    files: list[dict[str, Any]]
+    was_there: bool = False
+    """Whether an earlier try or another worker had committed the knot, with files of its own."""
 
 
 class Tables:
@@ -43,8 +54,8 @@ class Tables:
 
     def commit(
         self, stream: str, columns: StructType, weft: Mapping[str, Any], files: list[dict[str, Any]]
-    ) -> int:
-        """Commit a knot's files once; if it is there already, that commit stands.
+    ) -> Committed:
+        """Commit a knot's files once; if it is there already, that commit stands and is returned.
 
         Put-if-absent by version fences other writers: whoever loses looks again, and gives way to a commit
         of the same knot (the same batch woven by the same rules has the same rows).
@@ -52,9 +63,9 @@ class Tables:
         table = self.open(stream)
         schema = self._merge(stream, table, columns)
         while True:
-            known = table.find(weft["knot"])
-            if known is not None:
-                return int(known["version"])
+            if table.find(weft["knot"]) is not None:
+                [known] = table.knots(weft["knot"] - 1, weft["knot"])
+                return Committed(known["version"], known["files"], was_there=True)
             head = table.head()
             if head is not None and head["knot"] > weft["knot"]:
                 raise WeftError(
@@ -67,7 +78,8 @@ class Tables:
                 )
             version = table.version()
             try:
-                return table.commit(version, dict(weft), files, schema=schema)
+                made = table.commit(version, dict(weft), files, schema=schema)
+                return Committed(made, files)
             except TableConflictError:
                 if table.version() == version:  # nobody was faster: the knot itself is refused
                     raise

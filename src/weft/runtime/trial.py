@@ -82,8 +82,8 @@ def _compare(before: DataFrame, woven: DataFrame) -> dict[str, Any]:
             changed.append(
                 {
                     "id": name,
-                    "before": {c: _plain(old[name].get(c)) for c in differing},
-                    "after": {c: _plain(after.get(c)) for c in differing},
+                    "before": {c: plain(old[name].get(c)) for c in differing},
+                    "after": {c: plain(after.get(c)) for c in differing},
                 }
             )
     removed = [name for name in old if name not in new]
@@ -93,7 +93,7 @@ def _compare(before: DataFrame, woven: DataFrame) -> dict[str, Any]:
         "unchanged": sum(1 for name, after in new.items() if not _differing(old[name], after)),
         "changed_by_column": dict(by_column),
         "examples": {
-            "removed": [_plain(_user(old[name])) for name in removed[:EXAMPLES]],
+            "removed": [plain(_user(old[name])) for name in removed[:EXAMPLES]],
             "changed": changed,
             "dead": reasons,
         },
@@ -127,10 +127,10 @@ def _user(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if not name.startswith("_weft")}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as JSON can hold it."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return value if isinstance(value, bool | int | float | str | None) else str(value)

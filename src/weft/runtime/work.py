@@ -14,6 +14,8 @@ from weft.runtime import checkpoints, keyframes, session
 from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
 from weft.runtime.fill import fill
+from weft.runtime.records import find_record
+from weft.runtime.repartition import repartition
 from weft.runtime.trial import trial
 from weft.runtime.undo import undo
 from weft.weaving.rule import Rule
@@ -42,6 +44,8 @@ class Work:
             "try": self._try,
             "diff": self._diff,
             "state": self._state,
+            "record": self._record,
+            "repartition": self._repartition,
         }
         if kind not in known:
             raise WeftError(
@@ -82,6 +86,14 @@ class Work:
     def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Try a rule on recorded rows."""
         return trial(self._worker, Rule.from_dict(rule), **options)
+
+    def _record(self, **options: Any) -> list[dict[str, Any]]:
+        """Look a record up by its id."""
+        return find_record(self._worker, **options)
+
+    def _repartition(self, **options: Any) -> dict[str, Any]:
+        """Move the state of a pipeline to another number of partitions."""
+        return repartition(self._worker, **options)
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""

@@ -152,13 +152,13 @@ def check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
             hint="Choose the name of a new stream.",
             stream=rule.output,
         )
-    declared = weaver.catalog.project().streams
-    if rule.output in declared and known is None:
+    declared = weaver.catalog.project().streams.get(rule.output)
+    if declared is not None and (declared.writer or declared.ingested) and known is None:
         raise RuleError(
             f"Rule '{rule.id}' cannot write to stream '{rule.output}', which the project declares.",
             code="rule.output-taken",
             domain="conflict",
-            hint="Choose the name of a new stream.",
+            hint="Choose the name of a new stream, or declare it with `source: {rule: {}}`.",
             stream=rule.output,
         )
 

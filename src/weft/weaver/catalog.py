@@ -202,7 +202,7 @@ def declared(project: Project) -> Iterator[Pipeline]:
     form = project.to_dict()
     streams = {stream["name"]: stream for stream in form["streams"]}
     for stream in project.streams.values():
-        if stream.source is not None:
+        if stream.ingested:
             version = canonical.digest([streams[stream.name], form["processing"]])
             yield Pipeline(stream.name, stream.name, (), version=version)
     for spec in project.pipelines.values():
@@ -214,7 +214,7 @@ def declared(project: Project) -> Iterator[Pipeline]:
 
 
 def _topological(project: Project) -> list[str]:
-    order = [stream.name for stream in project.streams.values() if stream.source is not None]
+    order = [stream.name for stream in project.streams.values() if stream.ingested]
     waiting = dict(project.pipelines)
     unwritten = {spec.to for spec in waiting.values()}
     while waiting:

@@ -19,6 +19,7 @@ from weft.weaver.fills import Fills
 from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
 from weft.weaver.metrics import Metrics
+from weft.weaver.repartitions import Repartitions
 from weft.weaver.rollbacks import Rollbacks
 from weft.weaver.rules import RuleError, Rules
 from weft.weaver.store import Store, Write
@@ -62,6 +63,7 @@ class Weaver:
         self.rollbacks = Rollbacks(self)
         self.fills = Fills(self)
         self.branches = Branches(self)
+        self.repartitions = Repartitions(self)
         self._changed = asyncio.Event()
         self._revision = 0
         self._resumed = False
@@ -132,6 +134,7 @@ class Weaver:
             self._resumed = True
             self.rollbacks.resume()
             self.fills.resume()
+            self.repartitions.resume()
         if revision == self._revision and not self.tasks.waiting_for(report.worker):
             self.workers.waiting.add(report.worker)
             with contextlib.suppress(TimeoutError):

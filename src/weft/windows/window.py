@@ -34,6 +34,7 @@ KEYS = (
     "gap_ms",
     "offset_ms",
     "allowed_lateness_ms",
+    "ttl_ms",
     "trigger",
     "accumulate",
     "timestamp",
@@ -53,6 +54,7 @@ class WindowSpec:
     gap_ms: int = 0
     offset_ms: int = 0
     allowed_lateness_ms: int = 0
+    ttl_ms: int = 0
     trigger: Trigger = field(default_factory=Trigger)
     accumulate: bool = True
     timestamp: Timestamp = "end"
@@ -79,6 +81,7 @@ class WindowSpec:
             gap_ms=whole(written, "gap_ms", least=1) if kind == "session" else 0,
             offset_ms=whole(written, "offset_ms", least=None, default=0),
             allowed_lateness_ms=whole(written, "allowed_lateness_ms", least=0, default=0),
+            ttl_ms=whole(written, "ttl_ms", least=1) if "ttl_ms" in written else 0,
             trigger=parse_trigger(written.get("trigger")),
             accumulate=flag(written, "accumulate", default=True),
             timestamp=written.get("timestamp", "latest" if kind == "global" else "end"),
@@ -94,6 +97,8 @@ class WindowSpec:
             written["offset_ms"] = self.offset_ms
         if self.allowed_lateness_ms:
             written["allowed_lateness_ms"] = self.allowed_lateness_ms
+        if self.ttl_ms:
+            written["ttl_ms"] = self.ttl_ms
         if self.trigger != Trigger():
             written["trigger"] = self.trigger.to_dict()
         if not self.accumulate:
@@ -173,20 +178,26 @@ def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
             hint="Leave out offset_ms, or make it shorter than the step of the window.",
             key="offset_ms",
         )
+    if spec.ttl_ms and spec.type != "global":
+        raise WindowError(
+            f"A {spec.type} window is dropped when its lateness has passed, so it has no `ttl_ms`.",
+            code="window.ttl",
+            hint="Leave out ttl_ms, or set allowed_lateness_ms.",
+            key="ttl_ms",
+        )
     if spec.type == "global":
         if spec.trigger.plain is None:
             raise trigger_error(
                 "A global window never ends, so its panes come only by count or time.",
                 hint="Add trigger: {count: 100} or trigger: {every_ms: 60000}.",
             )
-        for name in ("allowed_lateness_ms",):
-            if written.get(name):
-                raise WindowError(
-                    f"A global window never ends, so `{name}` means nothing.",
-                    code="window.lateness",
-                    hint=f"Leave out {name}.",
-                    key=name,
-                )
+        if written.get("allowed_lateness_ms"):
+            raise WindowError(
+                "A global window never ends, so `allowed_lateness_ms` means nothing.",
+                code="window.lateness",
+                hint="Leave it out; ttl_ms says for how long keys without records are kept.",
+                key="allowed_lateness_ms",
+            )
         if spec.timestamp == "end":
             raise WindowError(
                 "A global window has no end that its panes could be stamped with.",

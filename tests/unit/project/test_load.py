@@ -213,7 +213,7 @@ JOINED = {
 
 def test_a_join_has_the_columns_of_both() -> None:
     project = make(streams={"payments": PAYMENTS}, pipelines={"joined": JOINED})
-    assert project.schema_of("joined").names == ("id", "email", "at", "paid")
+    assert project.schema_of("joined").names == ("id", "email", "at", "paid", "window")
     assert dict(project.pipeline("joined").join or {}) == {"type": "left", "on": [["id", "order"]]}
 
 

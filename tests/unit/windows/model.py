@@ -44,6 +44,7 @@ class Window:
     revision: int = 0
     settled: int = 0
     hold: int | None = None
+    last: float = -NEVER
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,12 @@ class Model:
 
     def _expired(self, end: float) -> bool:
         return self._passed(end + self.spec.allowed_lateness_ms)
+
+    def _gone(self, window: Window) -> bool:
+        """Whether a window is dropped: some time after its last record when it is a global one."""
+        if self.spec.type != "global":
+            return self._expired(window.end)
+        return bool(self.spec.ttl_ms) and self._passed(window.last + self.spec.ttl_ms)
 
     def _assign(self, key: Any, rows: list[Row], late: list[Late]) -> list[Window]:
         touched: list[Window] = []
@@ -176,6 +183,7 @@ class Model:
     def _add(self, window: Window, row: Row) -> None:
         window.values.append(row.value)
         window.pending += 1
+        window.last = max(window.last, row.at)
         if self.watermark is None or row.at >= self.watermark:
             window.hold = self._pick([window.hold, row.at])
 
@@ -211,7 +219,7 @@ class Model:
         panes: list[Pane] = []
         for key, held in self.windows.items():
             for window in list(held):
-                ended, expired = self._passed(window.end), self._expired(window.end)
+                ended, expired = self._passed(window.end), self._gone(window)
                 at_end = ended and not window.closed and trigger.plain is None and not trigger.final
                 by_time = (
                     crossed and window.pending > 0 and (trigger.plain is not None or not ended)
@@ -247,7 +255,7 @@ class Model:
             kind=kind,
             revision=window.revision,
             settled=window.settled if ended else None,
-            final=self._expired(window.end),
+            final=self._gone(window),
         )
         window.revision += 1
         window.settled += ended

@@ -34,6 +34,8 @@ def windows(draw: st.DrawFn) -> WindowSpec:
         st.fixed_dictionaries({"every_ms": st.integers(1, 30)}),
     )
     triggers: st.SearchStrategy[Any] = pace
+    if kind == "global" and draw(st.booleans()):
+        written["ttl_ms"] = draw(st.integers(1, 80))
     if kind != "global":
         written["allowed_lateness_ms"] = draw(st.sampled_from([0, 0, 5, 20, 60]))
         by_phase = st.fixed_dictionaries(

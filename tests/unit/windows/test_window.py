@@ -73,6 +73,7 @@ def test_sliding_windows_of_a_record_come_earliest_first() -> None:
         ),
         ({"type": "global"}, "window.trigger"),
         ({"type": "global", "trigger": {"final": True}}, "window.trigger"),
+        ({"type": "tumbling", "size_ms": 10, "ttl_ms": 5}, "window.ttl"),
         ({"type": "global", "trigger": {"count": 1}, "timestamp": "end"}, "window.timestamp"),
         ({"type": "global", "trigger": {"count": 1}, "allowed_lateness_ms": 5}, "window.lateness"),
     ],

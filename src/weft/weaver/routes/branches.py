@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import KnotNumber, UsesWeaver
 
 router = APIRouter(tags=["branches"])
 
@@ -19,7 +19,9 @@ class Branch(BaseModel):
 
     stream: str
     name: str
-    at: int | None = Field(default=None, description="a knot of the stream; default: the newest")
+    at: KnotNumber | None = Field(
+        default=None, description="a knot of the stream; default: the newest"
+    )
 
 
 @router.get("/branches")

@@ -9,14 +9,14 @@ from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from weft import canonical
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import Count, KnotNumber, UsesWeaver
 
 router = APIRouter(tags=["events"])
 
 
 @router.get("/events")
 async def follow(
-    weaver: UsesWeaver, after: int | None = None, stream: bool = True, limit: int = 1000
+    weaver: UsesWeaver, after: KnotNumber | None = None, stream: bool = True, limit: Count = 1000
 ) -> Any:
     """Server-sent events from number `after` on (default: from now on); `stream=false` gives a list."""
     start = weaver.events.last if after is None else after

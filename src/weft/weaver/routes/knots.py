@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import Count, KnotNumber, UsesWeaver
 
 router = APIRouter(tags=["knots"])
 
@@ -15,8 +15,8 @@ router = APIRouter(tags=["knots"])
 async def list_knots(
     weaver: UsesWeaver,
     stream: str,
-    before: int | None = None,
-    limit: int = Query(default=50, ge=1, le=1000),
+    before: KnotNumber | None = None,
+    limit: Count = 50,
 ) -> list[dict[str, Any]]:
     """Knots of a stream, newest first; page with `before`."""
     found = weaver.catalog.stream(stream)
@@ -25,6 +25,6 @@ async def list_knots(
 
 
 @router.get("/knots/{stream}/{number}")
-async def show(weaver: UsesWeaver, stream: str, number: int) -> dict[str, Any]:
+async def show(weaver: UsesWeaver, stream: str, number: KnotNumber) -> dict[str, Any]:
     """One knot, whole."""
     return weaver.knots.get(weaver.catalog.stream(stream).origin, number).to_dict()

@@ -7,8 +7,11 @@ from typing import Any, Literal
 from fastapi import APIRouter, Query
 
 from weft.lineage.graph import trace
+from weft.lineage.knot import Status
+from weft.lineage.openlineage import event
+from weft.weaver.attach import schema_now
 from weft.weaver.history import StoredHistory
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import KnotNumber, UsesWeaver
 
 router = APIRouter(tags=["lineage"])
 
@@ -17,7 +20,7 @@ router = APIRouter(tags=["lineage"])
 async def lineage(
     weaver: UsesWeaver,
     stream: str,
-    knot: int | None = None,
+    knot: KnotNumber | None = None,
     direction: Literal["up", "down", "both"] = "both",
     depth: int = Query(default=10, ge=1, le=100),
 ) -> dict[str, Any]:
@@ -27,3 +30,29 @@ async def lineage(
     found = weaver.knots.get(origin, knot if knot is not None else head or 0)
     history = StoredHistory(weaver.knots, weaver.catalog)
     return trace(history, stream, found.number, direction=direction, depth=depth)
+
+
+@router.get("/lineage/openlineage")
+async def openlineage(
+    weaver: UsesWeaver,
+    stream: str | None = None,
+    limit: int = Query(default=100, ge=1, le=10_000),
+) -> list[dict[str, Any]]:
+    """The last knots of a stream, or of all, as OpenLineage events with column lineage."""
+    project = weaver.catalog.project()
+    schemas = {s.name: schema_now(weaver, s.name) for s in weaver.catalog.streams()}
+    names = (
+        [weaver.catalog.stream(stream).origin]
+        if stream
+        else [p.stream for p in weaver.catalog.pipelines()]
+    )
+    knots = [
+        knot
+        for name in names
+        for knot in weaver.knots.log(name, limit=limit)
+        if knot.status is Status.COMPLETE
+    ]
+    return [
+        event(knot, project, [weaver.rules.find_version(ref) for ref in knot.rules], schemas)
+        for knot in sorted(knots, key=lambda knot: knot.completed or "")
+    ]

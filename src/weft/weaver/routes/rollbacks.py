@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import LARGEST, UsesWeaver
 
 router = APIRouter(tags=["rollbacks"])
 
@@ -18,7 +18,7 @@ class Rollback(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     stream: str
-    to: int = Field(ge=0, description="a knot of the stream; 0 is before the first")
+    to: int = Field(ge=0, le=LARGEST, description="a knot of the stream; 0 is before the first")
 
 
 @router.get("/rollbacks")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from weft.weaver.attach import RuleRequest
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import Count, KnotNumber, UsesWeaver
 
 router = APIRouter(tags=["rules"])
 
@@ -23,7 +23,9 @@ class Attach(BaseModel):
     id: str | None = Field(default=None, description="an id of your choice")
     output: str | None = Field(default=None, description="a side stream for the changed rows")
     percent: float = Field(default=100.0, description="share of the keys, stable by key hash")
-    start: int | Literal["latest"] = Field(default="latest", description="knot to start after")
+    start: KnotNumber | Literal["latest"] = Field(
+        default="latest", description="knot to start after"
+    )
     author: str | None = None
     note: str | None = None
     guards: list[str] = Field(default=[], description="limits such as `dead_share < 0.01`")
@@ -46,7 +48,7 @@ async def show(weaver: UsesWeaver, id: str) -> dict[str, Any]:
 
 @router.post("/rules", status_code=201)
 async def attach(
-    weaver: UsesWeaver, body: Attach, response: Response, dry_run: bool = False, knots: int = 10
+    weaver: UsesWeaver, body: Attach, response: Response, dry_run: bool = False, knots: Count = 10
 ) -> dict[str, Any]:
     """Attach a rule: checked first, in force from the next knot of its stream on.
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from weft import canonical
 from weft.weaver.knots import PinRequest
+from weft.weaver.routes import KnotNumber
 from weft.weaver.weaver import Weaver
 
 router = APIRouter(tags=["spine"])
@@ -49,7 +50,7 @@ class Completion(BaseModel):
 
 
 @router.post("/pins/{stream}/{number}/complete")
-async def complete(request: Request, stream: str, number: int, body: Completion) -> Response:
+async def complete(request: Request, stream: str, number: KnotNumber, body: Completion) -> Response:
     """Tie the knot of a batch that was written."""
     weaver: Weaver = request.app.state.weaver
     knot = weaver.complete(stream, number, body.facts, worker=body.worker, token=body.token)

@@ -91,6 +91,9 @@ final class KeyBucket {
   private void add(KeyWindow window, Arrival arrival) {
     window.merge(layout, arrival.longs(), arrival.objects());
     window.pending += arrival.longs()[Layout.RECORDS];
+    if (shape.hasSpan()) {
+      window.last = Math.max(window.last, layout.last(arrival.longs(), 0));
+    }
   }
 
   /** Sessions that overlap or touch become one; a group of nothing but expired records is late. */
@@ -196,7 +199,7 @@ final class KeyBucket {
   /** Fires a window if the watermark says so, and tells whether its lateness has passed and it is gone. */
   private boolean fireByTime(Key key, KeyWindow window, boolean crossed) {
     boolean isEnded = shape.isEnded(window.end, state.watermark);
-    boolean isExpired = shape.isExpired(window.end, state.watermark);
+    boolean isExpired = isExpired(window);
     boolean atEnd = isEnded && !window.closed && !shape.isPlain && !shape.isFinal;
     boolean byTime = crossed && window.pending > 0 && (shape.isPlain || !isEnded);
     boolean atLast = isExpired && (shape.isFinal || window.pending > 0);
@@ -214,9 +217,9 @@ final class KeyBucket {
       kind = byWatermark && window.settled == 0 ? PaneRow.ON_TIME : PaneRow.LATE;
     }
     if (shape.isGlobal()) {
-      panes.of(null, null, false);
+      panes.of(null, null, isExpired(window));
     } else {
-      panes.of(window.start, window.end, shape.isExpired(window.end, state.watermark));
+      panes.of(window.start, window.end, isExpired(window));
     }
     panes.write(window, key.bytes, kind, stamp(window));
     window.revision++;
@@ -239,7 +242,7 @@ final class KeyBucket {
   /** Puts a window into the agenda for the next time at which the watermark may change something. */
   private void plan(Key key, KeyWindow window) {
     boolean isEnded = shape.isEnded(window.end, state.watermark);
-    long next = shape.isGlobal() ? KeyWindow.NOT_DUE : window.end + shape.lateness;
+    long next = expiry(window);
     if (!isEnded && !shape.isPlain && !shape.isFinal) {
       next = Math.min(next, window.end);
     }
@@ -257,6 +260,18 @@ final class KeyBucket {
       KeyState.Due due = state.due(window.due);
       due.earliest = Math.min(due.earliest, stamp(window));
     }
+  }
+
+  /** When a window is dropped: its lateness after its end, or a global one its time to live after its last record. */
+  private long expiry(KeyWindow window) {
+    if (shape.isGlobal()) {
+      return shape.ttl == Shape.NEVER ? KeyWindow.NOT_DUE : window.last + shape.ttl;
+    }
+    return window.end + shape.lateness;
+  }
+
+  private boolean isExpired(KeyWindow window) {
+    return state.watermark != Knots.NONE && expiry(window) <= state.watermark;
   }
 
   private long nextCrossing() {

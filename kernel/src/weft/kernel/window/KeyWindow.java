@@ -25,6 +25,9 @@ final class KeyWindow {
   /** When the agenda names this window's key for it. */
   long due = NOT_DUE;
 
+  /** The latest event time, where windows are dropped some time after it. */
+  long last = Long.MIN_VALUE;
+
   /** A bit for each aggregate declared after this window began. */
   long missing;
 
@@ -43,6 +46,7 @@ final class KeyWindow {
     out.putInt(revision);
     out.putInt(settled);
     out.putLong(due);
+    out.putLong(last);
     out.putLong(missing);
     layout.write(longs, 0, objects, 0, out);
   }
@@ -54,6 +58,7 @@ final class KeyWindow {
     window.revision = in.getInt();
     window.settled = in.getInt();
     window.due = in.getLong();
+    window.last = in.getLong();
     window.missing = reader.missing(in.getLong());
     reader.read(in, window.longs, 0, window.objects, 0, true);
     return window;

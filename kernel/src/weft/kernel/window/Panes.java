@@ -35,7 +35,7 @@ public final class Panes {
     List<Definition> definitions = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
     spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments)));
-    Layout layout = new Layout(definitions, Slicer.ARGUMENTS, shape.timestamp, shape.isSession());
+    Layout layout = new Layout(definitions, Slicer.ARGUMENTS, shape.timestamp, shape.hasSpan());
     List<Column> inputs = Plan.head(spec, layout.isOrdered);
     List<Column> columns = new ArrayList<>();
     StructType late = LateRow.type(Plan.columns(rows, columns));

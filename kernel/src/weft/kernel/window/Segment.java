@@ -18,7 +18,6 @@ final class Segment {
   Segment(int layout) {
     this.layout = layout;
     out.seek(HEAD);
-    out.putRaw(new byte[0], org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET, 0);
   }
 
   void add(Table table, int entry, Layout layout) {

@@ -20,6 +20,10 @@ final class Shape implements Serializable {
   final long gap;
   final long offset;
   final long lateness;
+
+  /** How long after its last record a key of a global window is kept; {@link #NEVER} for always. */
+  final long ttl;
+
   final String timestamp;
   final boolean accumulates;
   final boolean isFinal;
@@ -38,6 +42,7 @@ final class Shape implements Serializable {
     this.gap = window.path("gap_ms").asLong();
     this.offset = window.path("offset_ms").asLong();
     this.lateness = window.path("allowed_lateness_ms").asLong();
+    this.ttl = window.path("ttl_ms").asLong(NEVER);
     this.accumulates = window.path("accumulate").asBoolean(true);
     this.timestamp = window.path("timestamp").asText(isGlobal() ? "latest" : "end");
     JsonNode trigger = window.path("trigger");
@@ -66,6 +71,11 @@ final class Shape implements Serializable {
 
   boolean isGlobal() {
     return type.equals("global");
+  }
+
+  /** Whether the first and last event time of a window matter. */
+  boolean hasSpan() {
+    return isSession() || ttl != NEVER;
   }
 
   /** Whether all keys of a window fire together, so that slices of many keys can be kept as one. */
@@ -99,6 +109,11 @@ final class Shape implements Serializable {
 
   long lastEnd(long slice) {
     return lastStart(slice) + size;
+  }
+
+  /** The first end of any window after a time. */
+  long endAfter(long time) {
+    return (Math.floorDiv(time - offset - size, slide) + 1) * slide + offset + size;
   }
 
   boolean isEnded(long end, long watermark) {

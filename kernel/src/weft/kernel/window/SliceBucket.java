@@ -121,11 +121,16 @@ final class SliceBucket {
 
   /** Adds the ends of the windows that hold a slice, after one time and up to another. */
   private void addEnds(long slice, long after, long upTo, TreeSet<Long> ends) {
-    for (long end = shape.firstEnd(slice); end <= shape.lastEnd(slice) && end <= upTo; end += shape.slide) {
-      if (end > after) {
-        ends.add(end);
-      }
+    long last = Math.min(shape.lastEnd(slice), upTo);
+    for (long end = firstEnd(slice, after); end <= last; end += shape.slide) {
+      ends.add(end);
     }
+  }
+
+  /** The end of the first window that holds a slice and ends after a time; it may be past the last one. */
+  private long firstEnd(long slice, long after) {
+    long first = shape.firstEnd(slice);
+    return after < first ? first : shape.endAfter(after);
   }
 
   private void fire(long end) {
@@ -227,29 +232,31 @@ final class SliceBucket {
 
   /** How many windows have records and are not finished. */
   long windows() {
-    return ends().size();
+    long windows = 0;
+    long counted = state.watermark == Knots.NONE ? Knots.NONE : state.watermark - shape.lateness;
+    for (long slice : state.slices.keySet()) {
+      long last = shape.lastEnd(slice);
+      long first = firstEnd(slice, counted);
+      if (first <= last) {
+        windows += (last - first) / shape.slide + 1;
+        counted = last;
+      }
+    }
+    return windows;
   }
 
   /** The lowest event time that a pane on time may still get, or null when none is to come. */
   Long hold() {
     Long hold = null;
+    long shift = shape.isFinal ? shape.lateness : 0;
+    long passed = state.watermark == Knots.NONE ? Knots.NONE : state.watermark - shift;
     for (Map.Entry<Long, SliceState.Slice> each : state.slices.entrySet()) {
-      long shift = shape.isFinal ? shape.lateness : 0;
-      TreeSet<Long> ends = new TreeSet<>();
-      long watermark = state.watermark == Knots.NONE ? Knots.NONE : state.watermark - shift;
-      addEnds(each.getKey(), watermark, Long.MAX_VALUE, ends);
-      if (!ends.isEmpty()) {
-        long lowest = Math.min(ends.first() - 1, each.getValue().earliest);
+      long first = firstEnd(each.getKey(), passed);
+      if (first <= shape.lastEnd(each.getKey())) {
+        long lowest = Math.min(first - 1, each.getValue().earliest);
         hold = hold == null ? lowest : Math.min(hold, lowest);
       }
     }
     return hold;
-  }
-
-  private TreeSet<Long> ends() {
-    TreeSet<Long> ends = new TreeSet<>();
-    state.slices.keySet().forEach(slice -> addEnds(slice, Long.MIN_VALUE, Long.MAX_VALUE, ends));
-    ends.removeIf(end -> shape.isExpired(end, state.watermark));
-    return ends;
   }
 }

@@ -25,6 +25,7 @@ final class Table {
   private Object[] objects;
   private int size;
   private long missing;
+  private Reader copier;
 
   Table(Layout layout) {
     this.layout = layout;
@@ -179,7 +180,8 @@ final class Table {
       Blob copy = new Blob();
       layout.write(other.longs, fl, other.objects, from * layout.objects, copy);
       copy.seek(0);
-      new Reader(layout, layout).read(copy, longs, l, objects, entry * layout.objects, entry == before);
+      copier = copier == null ? new Reader(layout, layout) : copier;
+      copier.read(copy, longs, l, objects, entry * layout.objects, entry == before);
     } else if (entry == before) {
       System.arraycopy(other.longs, fl, longs, l, layout.longs);
     } else {

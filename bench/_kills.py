@@ -1,0 +1,229 @@
+"""Random kills of workers and the weaver while records come in without a pause.
+
+Two workers share four pipelines; whatever is killed is started again at once, as its supervisor would.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bench._report import Figures, percentile, say
+from tests.faults.cluster import Cluster
+from weft.lineage.knot import Knot
+
+BASE = datetime(2026, 1, 1, tzinfo=UTC)
+ROWS = 6
+WINDOW_S = 10
+MOST_WAITING = 20
+"""Micro-batches that may wait; more are not fed, so that a run ends soon after its last kill."""
+PAUSE_S = 0.2
+RECOVERY_LIMIT_S = 300.0
+
+PROJECT = {
+    "app_name": "kills",
+    "processing": {"parallelism": 1, "checkpoint_interval": 0.0},
+    "watermarks": {"delay_seconds": 0, "idle_seconds": 86400},
+    "streams": {
+        "orders": {
+            "source": {"mock": {}},
+            "schema": {"id": "long", "country": "string", "total": "integer", "at": "timestamp"},
+            "key": "id",
+            "event_time": "at",
+        }
+    },
+    "pipelines": {
+        # A total of 0 cannot be divided by: such an order is a dead letter of this pipeline.
+        "clean": {
+            "from": "orders",
+            "steps": [{"set": {"share": "100 / total"}}],
+            "to": "clean-orders",
+        },
+        "german": {
+            "from": "clean-orders",
+            "steps": [{"filter": "country = 'de'"}],
+            "to": "german",
+        },
+        "counts": {
+            "from": "clean-orders",
+            "window": {"type": "tumbling", "size_ms": WINDOW_S * 1000},
+            "by": ["country"],
+            "aggregate": {"orders": "count(*)"},
+            "to": "counts",
+        },
+    },
+}
+TIED = ("orders", "clean-orders", "german", "counts")
+
+
+def order(number: int) -> dict[str, Any]:
+    """An order a second; every ninth total is 0."""
+    at = (BASE + timedelta(seconds=number)).isoformat()
+    country = "fr" if number % 3 else "de"
+    return {"id": number, "country": country, "total": number % 9, "at": at}
+
+
+class Feeder(threading.Thread):
+    """Feeds orders, and one record in each micro-batch that nobody can read."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(daemon=True)
+        self._cluster = cluster
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self.fed = 0
+
+    def run(self) -> None:
+        while not self._ended.wait(PAUSE_S):
+            with suppress(httpx.HTTPError):
+                if self.fed - self._cluster.consumed("orders") < MOST_WAITING:
+                    self.feed()
+
+    def feed(self) -> int:
+        """Feed one micro-batch now and return its number."""
+        with self._lock:
+            first = self.fed * ROWS
+            records: list[Any] = [order(n) for n in range(first, first + ROWS)]
+            self.fed = self._cluster.feed("orders", [*records, f"unreadable {first}"])
+            return self.fed
+
+    def stop(self) -> None:
+        """Feed no more."""
+        self._ended.set()
+        self.join()
+
+
+def kills(quick: bool) -> Figures:
+    """What is lost, doubled or unbalanced after random kills, and how long a recovery takes."""
+    count = 6 if quick else 200
+    chance = random.Random(20260101)
+    with (
+        tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch,
+        Cluster(PROJECT, Path(scratch) / "storage") as cluster,
+    ):
+        for _ in range(2):
+            cluster.start_worker()
+        feeder = Feeder(cluster)
+        feeder.start()
+        _await_through(cluster, feeder.feed())
+        recoveries = []
+        for number in range(1, count + 1):
+            time.sleep(chance.uniform(0, 1.5))
+            victim = chance.choice((*cluster.workers, cluster.weaver))
+            began = time.monotonic()
+            victim.kill()
+            if victim is cluster.weaver:
+                cluster.start_weaver()
+            else:
+                cluster.workers.remove(victim)
+                cluster.start_worker()
+            if (
+                chance.random() < 0.75 or number == count
+            ):  # else the next one comes before all is well
+                _await_through(cluster, feeder.feed())
+                recoveries.append(time.monotonic() - began)
+                say(f"kills      {number}: {victim.name}, well after {recoveries[-1]:.1f} s")
+        feeder.stop()
+        cluster.settle(timeout=RECOVERY_LIMIT_S)
+        lost, doubled = compare(cluster, feeder.fed * ROWS, feeder.fed)
+        unbalanced = sum(bool(k.ledger.missing()) for s in TIED for k in _knots(cluster, s))
+        findings = cluster.verify()
+        for finding in findings:
+            say(f"kills      {finding}")
+    return {
+        "kills": count,
+        "lost": lost,
+        "doubled": doubled,
+        "unbalanced": unbalanced,
+        "findings": len(findings),
+        "recovery_p95_s": round(percentile(recoveries, 0.95), 2),
+    }
+
+
+def compare(cluster: Cluster, fed: int, batches: int) -> tuple[int, int]:
+    """Rows that should be in a stream and are not, and rows that are there too often, over all streams."""
+    good = [n for n in range(fed) if n % 9]
+    panes = Counter((n // WINDOW_S * WINDOW_S, order(n)["country"]) for n in good)
+    closed = {pane: rows for pane, rows in panes.items() if pane[0] + WINDOW_S <= fed - 1}
+    expected: dict[str, Counter[Any]] = {
+        "orders": Counter(range(fed)),
+        "orders.dead": Counter(f"unreadable {n * ROWS}".encode() for n in range(batches)),
+        "clean-orders": Counter(good),
+        "clean-orders.dead": Counter({"dead": fed - len(good)}),
+        "german": Counter(n for n in good if order(n)["country"] == "de"),
+        "counts": Counter((*pane, rows) for pane, rows in closed.items()),
+    }
+    lost = doubled = 0
+    for stream, wanted in expected.items():
+        found = Counter(_identity(stream, row) for row in cluster.rows(stream))
+        lost += (wanted - found).total()
+        doubled += (found - wanted).total()
+        if wanted != found:
+            say(f"kills      {stream}: -{wanted - found} +{found - wanted}")
+    return lost, doubled
+
+
+def _identity(stream: str, row: dict[str, Any]) -> Any:
+    if stream == "counts":
+        start = int((row["window"]["start"] - BASE).total_seconds())
+        return (start, row["country"], row["orders"])
+    if stream == "orders.dead":
+        return row["raw"]
+    return "dead" if stream.endswith(".dead") else row["id"]
+
+
+def _await_through(cluster: Cluster, fed: int) -> None:
+    """Wait until a micro-batch has gone through every pipeline."""
+    through = {"orders": 0}
+
+    def is_through() -> bool:
+        with suppress(httpx.HTTPError):
+            if cluster.consumed("orders") < fed:
+                return False
+            through["orders"] = through["orders"] or _head(cluster, "orders")["number"]
+            clean = _head(cluster, "clean-orders")
+            if _consumed(clean, "orders") < through["orders"]:
+                return False
+            through.setdefault("clean-orders", clean["number"])
+            return all(
+                _consumed(_head(cluster, stream), "clean-orders") >= through["clean-orders"]
+                for stream in ("german", "counts")
+            )
+        return False
+
+    cluster.wait(is_through, f"micro-batch {fed} goes all the way", timeout=RECOVERY_LIMIT_S)
+
+
+def _head(cluster: Cluster, stream: str) -> dict[str, Any]:
+    """The newest complete knot; number 0 when there is none."""
+    for knot in cluster.knots(stream, limit=5):
+        if knot["status"] == "COMPLETE":
+            return knot
+    return {"number": 0, "offsets": {"inputs": {}}}
+
+
+def _consumed(knot: dict[str, Any], stream: str) -> int:
+    return int(knot["offsets"]["inputs"].get(stream, 0))
+
+
+def _knots(cluster: Cluster, stream: str) -> list[Knot]:
+    found: list[Knot] = []
+    before: int | None = None
+    while True:
+        params: dict[str, Any] = {"stream": stream, "limit": 1000}
+        if before is not None:
+            params["before"] = before
+        page = cluster.api.get("/knots", params=params).raise_for_status().json()
+        if not page:
+            return found
+        found += [Knot.from_dict(form) for form in page]
+        before = found[-1].number

@@ -1,0 +1,160 @@
+"""Windows, joins and deduplication as pipelines: panes, late records, state and watermarks through REST."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.spark.projects import CLEAN, ORDERS, REVENUE, order, shop
+from weft.errors import WeftError
+from weft.testing import Play, play
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Play]:
+    with play(shop(clean=CLEAN, revenue=REVENUE), storage=tmp_path) as running:
+        yield running
+
+
+def at(second: int, number: int, **columns: Any) -> dict[str, Any]:
+    return order(number, at=f"2026-01-01T00:00:{second:02d}Z", total="2", country="de", **columns)
+
+
+def panes(run: Play, stream: str = "revenue") -> list[tuple[int, int, str, int]]:
+    """Each pane: the second its window starts, how many orders, its kind, its revision."""
+    return [
+        (
+            row["window"]["start"].second,
+            row["orders"],
+            row["window"]["kind"],
+            row["window"]["revision"],
+        )
+        for row in run.rows(stream)
+    ]
+
+
+def test_panes_come_on_time_are_revised_and_too_late_records_are_kept(run: Play) -> None:
+    run.feed("orders", [at(1, 1), at(3, 2)])
+    assert panes(run) == []
+    run.feed("orders", [at(12, 3)])
+    assert panes(run) == [(0, 2, "on_time", 0)]
+    run.feed("orders", [at(4, 4)])
+    assert panes(run)[1:] == [(0, 3, "late", 1)]
+    run.feed("orders", [at(30, 5)])
+    run.feed("orders", [at(5, 6)])
+    [late] = run.rows("revenue.late")
+    assert late["id"] == 6 and late["window_start"].second == 0 and late["lateness_ms"] == 25_000
+    knot = run.knots("revenue")[-1]
+    assert (knot.ledger.rows_in, knot.ledger.late, knot.ledger.absorbed) == (1, 1, 0)
+
+
+def test_what_is_open_can_be_looked_up_now_and_as_of_an_earlier_knot(run: Play) -> None:
+    run.feed("orders", [at(1, 1), at(2, 2)])
+    first = run.knots("revenue")[-1].number
+    run.feed("orders", [at(3, 3), {**at(4, 4), "country": "fr"}])
+    [de, fr] = run.api.get("/windows", params={"pipeline": "revenue"}).json()["windows"]
+    assert (de["key"], de["records"], fr["key"], fr["records"]) == ("de", 3, "fr", 1)
+    state = {"pipeline": "revenue", "prefix": "d"}
+    now = run.api.get("/state", params=state).raise_for_status().json()
+    assert [entry["values"]["orders"] for entry in now["entries"]] == [3]
+    then = run.api.get("/state", params={**state, "knot": first}).raise_for_status().json()
+    assert [entry["values"]["orders"] for entry in then["entries"]] == [2]
+    assert run.api.get("/state", params={"pipeline": "clean"}).json()["code"] == "state.none"
+
+
+def test_watermarks_are_told_by_partition_with_what_holds_them_back(run: Play) -> None:
+    run.feed("orders", [at(20, 1)], partition=0)
+    run.feed("orders", [at(9, 2)], partition=1)
+    [told] = run.api.get("/watermarks", params={"stream": "orders"}).json()
+    assert set(told["partitions"]) == {"0", "1"}
+    assert told["watermark"] is not None and told["lag_ms"] > 0
+    [below] = run.api.get("/watermarks", params={"stream": "revenue"}).json()
+    assert below["inputs"] == {"clean-orders": told["watermark"]}
+
+
+def test_state_survives_a_changed_number_of_partitions(run: Play) -> None:
+    run.feed("orders", [at(1, 1), {**at(2, 2), "country": "fr"}])
+    plan = run.api.post("/pipelines/revenue/repartition?dry_run=true", json={"partitions": 3})
+    assert plan.json()["status"] == "planned"
+    done = run.api.post("/pipelines/revenue/repartition", json={"partitions": 3})
+    assert done.raise_for_status().json()["windows"] == 2
+    run.feed("orders", [at(3, 3)])
+    run.feed("orders", [at(12, 4)])
+    assert sorted(panes(run)) == [(0, 1, "on_time", 0), (0, 2, "on_time", 0)]
+
+
+def test_an_added_aggregate_starts_with_the_next_window(run: Play) -> None:
+    run.feed("orders", [at(1, 1)])
+    more = {**REVENUE, "aggregate": {**REVENUE["aggregate"], "largest": "max(total)"}}
+    run.apply(shop(clean=CLEAN, revenue=more))
+    run.feed("orders", [at(12, 2)])
+    run.feed("orders", [at(23, 3)])
+    rows = run.rows("revenue")
+    assert [row["orders"] for row in rows] == [1, 1]
+    assert str(rows[1]["largest"]) == "2.00"
+
+
+def test_duplicates_are_absorbed_and_windows_see_the_rest(tmp_path: Path) -> None:
+    once = {
+        "from": "orders",
+        "dedupe": {"by": ["id"], "within_seconds": 60},
+        "steps": [{"filter": "total > 0"}],
+        "window": {"type": "tumbling", "size_ms": 10_000},
+        "aggregate": {"orders": "count(*)"},
+        "to": "counts",
+    }
+    with play(shop(counted=once), storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1), at(2, 2), at(2, 1)])
+        run.feed("orders", [at(3, 2), at(4, 3)])
+        assert sorted(row["id"] for row in run.rows("counted-input")) == [1, 2, 3]
+        assert [knot.ledger.absorbed for knot in run.knots("counted-input")] == [1, 1]
+        run.feed("orders", [at(12, 4)])
+        assert panes(run, "counts") == [(0, 3, "on_time", 0)]
+
+
+def test_two_streams_are_joined_within_a_window(tmp_path: Path) -> None:
+    project = shop(
+        joined={
+            "from": ["orders", "payments"],
+            "join": {"type": "left", "on": {"id": "order_id"}},
+            "window": {"type": "tumbling", "size_ms": 10_000},
+            "to": "paid-orders",
+        }
+    )
+    payments = {
+        "source": {"mock": {}},
+        "schema": {"order_id": "long", "paid": "string", "paid_at": "timestamp"},
+        "key": "order_id",
+        "event_time": "paid_at",
+    }
+    project["streams"] = {"orders": ORDERS, "payments": payments}
+    with play(project, storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1), at(2, 2)])
+        run.feed("payments", [{"order_id": 1, "paid": "card", "paid_at": "2026-01-01T00:00:05Z"}])
+        run.feed("orders", [at(30, 9)])
+        assert run.rows("paid-orders") == []
+        run.feed("payments", [{"order_id": 9, "paid": "cash", "paid_at": "2026-01-01T00:00:30Z"}])
+        rows = sorted(run.rows("paid-orders"), key=lambda row: row["id"])
+        assert [(row["id"], row["paid"]) for row in rows] == [(1, "card"), (2, None)]
+
+
+def test_state_in_memory_gives_the_same_panes(tmp_path: Path) -> None:
+    project = shop(clean=CLEAN, revenue=REVENUE)
+    project["processing"] = {"parallelism": 1, "state": "memory"}
+    with play(project, storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1), at(3, 2)])
+        run.crash("write")
+        run.feed("orders", [at(12, 3)])
+        run.resume()
+        assert panes(run) == [(0, 2, "on_time", 0)]
+
+
+def test_a_window_without_event_time_is_refused_before_it_runs(tmp_path: Path) -> None:
+    project = shop(revenue={**REVENUE, "from": "orders"})
+    project["streams"] = {"orders": {k: v for k, v in ORDERS.items() if k != "event_time"}}
+    with pytest.raises(WeftError) as refused, play(project, storage=tmp_path):
+        pass
+    assert refused.value.code.startswith("project")
