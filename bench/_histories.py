@@ -11,14 +11,11 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pyspark.sql import SparkSession
-
 from bench._model import Change, Model, ModelPipeline, ModelRule, Row
 from bench._report import Figures, say
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play, shared_session
 from weft.weaver.recorded import verify_storage
-from weft.weaving.weave import SHARES
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECT = {
@@ -111,9 +108,8 @@ class History:
         made = self._run.attach(stream=stream, steps=steps, id=name, output=output, percent=percent)
         origin = next((r.origin for r in self._model.rules.values() if r.output == stream), stream)
         self._model.rules[name] = ModelRule(
-            name, stream, origin, change, output, percent, made.since, shares={}
+            name, stream, origin, change, output, percent, made.since
         )
-        self._model.change(name, shares=_shares(self._run.spark, name))
 
     def _steps(self, name: str, *, panes: bool) -> tuple[list[Any], Change]:
         if panes:
@@ -233,15 +229,6 @@ def _seen(row: dict[str, Any]) -> str:
         start = int((row["window"]["start"] - BASE).total_seconds())
         return f"{start:06d} {row['country']} {row['orders']}"
     return f"{row['id']:06d} {row['email']} {row['country']}"
-
-
-def _shares(spark: SparkSession, rule: str) -> dict[int, int]:
-    """Where each id lies in the shares of a rule, by the same hash."""
-    hashed = f"CAST(pmod(xxhash64('{rule}', id), {SHARES}) AS INT)"
-    return {
-        row["id"]: row["share"]
-        for row in spark.range(500).selectExpr("id", f"{hashed} share").collect()
-    }
 
 
 def histories(quick: bool) -> Figures:

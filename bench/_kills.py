@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -18,15 +17,13 @@ from typing import Any
 import httpx
 
 from bench._report import Figures, percentile, say
+from bench._steady import Feeder
 from tests.faults.cluster import Cluster
 from weft.lineage.knot import Knot
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = 6
 WINDOW_S = 10
-MOST_WAITING = 20
-"""Micro-batches that may wait; more are not fed, so that a run ends soon after its last kill."""
-PAUSE_S = 0.2
 RECOVERY_LIMIT_S = 300.0
 
 PROJECT = {
@@ -72,36 +69,6 @@ def order(number: int) -> dict[str, Any]:
     return {"id": number, "country": country, "total": number % 9, "at": at}
 
 
-class Feeder(threading.Thread):
-    """Feeds orders, and one record in each micro-batch that nobody can read."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        super().__init__(daemon=True)
-        self._cluster = cluster
-        self._ended = threading.Event()
-        self._lock = threading.Lock()
-        self.fed = 0
-
-    def run(self) -> None:
-        while not self._ended.wait(PAUSE_S):
-            with suppress(httpx.HTTPError):
-                if self.fed - self._cluster.consumed("orders") < MOST_WAITING:
-                    self.feed()
-
-    def feed(self) -> int:
-        """Feed one micro-batch now and return its number."""
-        with self._lock:
-            first = self.fed * ROWS
-            records: list[Any] = [order(n) for n in range(first, first + ROWS)]
-            self.fed = self._cluster.feed("orders", [*records, f"unreadable {first}"])
-            return self.fed
-
-    def stop(self) -> None:
-        """Feed no more."""
-        self._ended.set()
-        self.join()
-
-
 def kills(quick: bool) -> Figures:
     """What is lost, doubled or unbalanced after random kills, and how long a recovery takes."""
     count = 6 if quick else 200
@@ -112,7 +79,7 @@ def kills(quick: bool) -> Figures:
     ):
         for _ in range(2):
             cluster.start_worker()
-        feeder = Feeder(cluster)
+        feeder = Feeder(cluster, rows=ROWS, make=order, bad=True)
         feeder.start()
         _await_through(cluster, feeder.feed())
         recoveries = []
@@ -135,7 +102,7 @@ def kills(quick: bool) -> Figures:
         feeder.stop()
         cluster.settle(timeout=RECOVERY_LIMIT_S)
         lost, doubled = compare(cluster, feeder.fed * ROWS, feeder.fed)
-        unbalanced = sum(bool(k.ledger.missing()) for s in TIED for k in _knots(cluster, s))
+        unbalanced = sum(_is_unbalanced(knot) for s in TIED for knot in cluster.all_knots(s))
         findings = cluster.verify()
         for finding in findings:
             say(f"kills      {finding}")
@@ -215,15 +182,5 @@ def _consumed(knot: dict[str, Any], stream: str) -> int:
     return int(knot["offsets"]["inputs"].get(stream, 0))
 
 
-def _knots(cluster: Cluster, stream: str) -> list[Knot]:
-    found: list[Knot] = []
-    before: int | None = None
-    while True:
-        params: dict[str, Any] = {"stream": stream, "limit": 1000}
-        if before is not None:
-            params["before"] = before
-        page = cluster.api.get("/knots", params=params).raise_for_status().json()
-        if not page:
-            return found
-        found += [Knot.from_dict(form) for form in page]
-        before = found[-1].number
+def _is_unbalanced(knot: dict[str, Any]) -> bool:
+    return bool(Knot.from_dict(knot).ledger.missing())

@@ -5,8 +5,10 @@ rollbacks. Knows nothing of Spark; knots are counted in fed micro-batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from bench._share import is_taken
 
 Row = dict[str, Any]
 Change = Callable[[Row], Row | None]
@@ -27,12 +29,10 @@ class ModelRule:
     percent: float = 100.0
     since: int = 0
     active: bool = True
-    shares: Mapping[int, int] = field(default_factory=dict)
-    """Where each id lies between 0 and 10,000, for rules with a share of the keys."""
 
     def takes(self, row: Row) -> bool:
         """Whether the rule is for this row."""
-        return self.percent >= 100 or self.shares[row["id"]] < round(self.percent * 100)
+        return is_taken(self.id, self.percent, row["id"])
 
 
 @dataclass(frozen=True)

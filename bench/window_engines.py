@@ -82,8 +82,39 @@ def bytewax(case: dict[str, int], folder: Path) -> list[int]:
     return sums
 
 
-ENGINES: dict[str, Callable[[dict[str, int], Path], list[int]]] = {"bytewax": bytewax}
-PACKAGES = {"bytewax": ["bytewax"]}
+def pathway(case: dict[str, int], folder: Path) -> list[int]:
+    """Pathway: a windowed reduction of a table that is read once."""
+    import pathway as pw
+
+    sums = [0, 0, 0]
+    size, slide = case["size_ms"], case["slide_ms"]
+    schema = pw.schema_from_types(key=int, value=int, at=int)
+    table = pw.debug.table_from_rows(schema, list(read(folder)))
+    window = (
+        pw.temporal.tumbling(duration=size)
+        if size == slide
+        else pw.temporal.sliding(duration=size, hop=slide)
+    )
+    panes = table.windowby(table.at, window=window, instance=table.key).reduce(
+        key=pw.this._pw_instance, n=pw.reducers.count(), s=pw.reducers.sum(pw.this.value)
+    )
+
+    def take(key: Any, row: dict[str, Any], time: int, is_addition: bool) -> None:
+        if row["key"] != FAR_KEY:
+            sign = 1 if is_addition else -1
+            for place, value in enumerate((1, row["n"], row["s"])):
+                sums[place] += sign * value
+
+    pw.io.subscribe(panes, on_change=take)
+    pw.run(monitoring_level=pw.MonitoringLevel.NONE)
+    return sums
+
+
+ENGINES: dict[str, Callable[[dict[str, int], Path], list[int]]] = {
+    "bytewax": bytewax,
+    "pathway": pathway,
+}
+PACKAGES = {"bytewax": ["bytewax"], "pathway": ["pathway"]}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ OURS = "weft"
 SPARK = (OURS, "native", "python_state")
 OTHERS = ("bytewax", "pathway", "quix", "pyflink")
 # What other engines and Python's state need minutes for at full size, a part of the events shows.
-PARTS = {"python_state": 20, "bytewax": 10}
+PARTS = {"python_state": 20, "bytewax": 10, "pathway": 10}
 GROWTH_KEYS = (1_000, 1_000_000)
 LIMIT_S = 1800
 

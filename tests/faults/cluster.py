@@ -186,6 +186,14 @@ class Cluster:
         found: list[dict[str, Any]] = answer.raise_for_status().json()
         return found
 
+    def all_knots(self, stream: str) -> list[dict[str, Any]]:
+        """Every knot of a stream, newest first."""
+        found = self.knots(stream)
+        while found and found[-1]["number"] > 1:
+            params = {"stream": stream, "limit": 1000, "before": found[-1]["number"]}
+            found += self.api.get("/knots", params=params).raise_for_status().json()
+        return found
+
     def rows(self, stream: str) -> list[dict[str, Any]]:
         """The rows of a stream as its table has them, without `_weft`."""
         folder = Path(self.storage.table(stream))

@@ -28,14 +28,27 @@ if TYPE_CHECKING:
     help="Where it came from, what came of it, or both.",
 )
 @click.option("--depth", default=10, show_default=True, help="How many streams to pass at most.")
+@click.option("--openlineage", is_flag=True, help="The last knots as OpenLineage events, in JSON.")
 @asks_weaver
-def lineage(terminal: Terminal, name: str, number: int | None, direction: str, depth: int) -> None:
+def lineage(
+    terminal: Terminal,
+    name: str,
+    number: int | None,
+    direction: str,
+    depth: int,
+    openlineage: bool,
+) -> None:
     """The graph around a knot of STREAM, the newest one unless KNOT is given."""
-    found = terminal.get("/lineage", stream=name, knot=number, direction=direction, depth=depth)
-    terminal.show(found, _render)
+    if openlineage:
+        terminal.format = "json"
+        found = terminal.get("/lineage/openlineage", stream=name)
+    else:
+        found = terminal.get("/lineage", stream=name, knot=number, direction=direction, depth=depth)
+    terminal.show(found, render_lineage)
 
 
-def _render(output: Output, graph: Mapping[str, Any]) -> None:
+def render_lineage(output: Output, graph: Mapping[str, Any]) -> None:
+    """The graph around a knot as a tree: what it came from, then what came of it."""
     from rich.tree import Tree
 
     rules = {_name(node): node["rules"] for node in graph["nodes"]}

@@ -62,6 +62,22 @@ def stats(terminal: Terminal, name: str, knots: int) -> None:
     terminal.show(terminal.get(f"/pipelines/{name}/stats", knots=knots), _render_stats)
 
 
+@pipeline.command()
+@pipeline_name
+@click.argument("partitions", type=int)
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@asks_weaver
+def repartition(terminal: Terminal, name: str, partitions: int, dry_run: bool) -> None:
+    """Move the state of a pipeline to another number of PARTITIONS, and compare it."""
+    found = terminal.post(
+        f"/pipelines/{name}/repartition",
+        {"partitions": partitions},
+        doing="Moving the state",
+        dry_run="true" if dry_run else None,
+    )
+    terminal.show(found, _render_repartition)
+
+
 def render_pipelines(output: Output, pipelines: list[dict[str, Any]]) -> None:
     """Pipelines as a table, errors below it."""
     output.table(
@@ -103,6 +119,13 @@ def _render_pipeline(output: Output, found: dict[str, Any]) -> None:
             "error": found["error"] and found["error"]["message"],
         }
     )
+
+
+def _render_repartition(output: Output, found: dict[str, Any]) -> None:
+    for number, step in enumerate(found.get("steps", ()), start=1):
+        output.line(f"  {number}. {step}")
+    if found.get("status") != "planned":
+        output.fields({name: value for name, value in found.items() if name != "steps"})
 
 
 def _render_stats(output: Output, found: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.pipeline import pipeline
 from weft.cli.project import apply, check, init
+from weft.cli.record import record
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
 from weft.cli.service import checkpoint, status, weaver
@@ -45,6 +46,7 @@ for command in (
     stream,
     knot,
     lineage,
+    record,
     windows,
     state,
     rule,

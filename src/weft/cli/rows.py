@@ -47,7 +47,7 @@ def render_rows(output: Output, rows: list[dict[str, Any]]) -> None:
     columns = list(rows[0]) if rows else []
     output.table(
         columns,
-        ([_text(row[name]) for name in columns] for row in rows),
+        ([text_of(row[name]) for name in columns] for row in rows),
         empty="The stream has no rows.",
     )
 
@@ -62,5 +62,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str | None) else to_text(value)
 
 
-def _text(value: Any) -> Any:
+def text_of(value: Any) -> Any:
+    """A value as a cell of a table."""
     return to_text(value) if isinstance(value, dict | list) else value

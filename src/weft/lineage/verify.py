@@ -93,9 +93,7 @@ def verify(
     for stream in streams:  # 4
         progress(f"the table of {stream.name}")
         report.counts["streams"] += 1
-        if report.expect(
-            stream.hold is None, "rollback.unfinished", stream.name, _unfinished(stream)
-        ):
+        if report.expect(stream.hold is None, "pipeline.held", stream.name, _unfinished(stream)):
             line, fills = lines[stream.origin], recorded.fills(stream.name)
             check_table(stream.name, table(stream.name), line, fills, report, deep=deep)
     return report

@@ -49,7 +49,9 @@ class WeaverClient:
             response = self._http.request(
                 method, path, content=content, headers=headers, params=params or None
             )
-        except httpx.TransportError as error:
+        except (httpx.TransportError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and not self._http.is_closed:
+                raise  # httpx says so of a client that was closed, and only of that
             raise WeaverAwayError(
                 f"The weaver at {self.address} does not answer: {error}.",
                 hint="Start it with `weft up` or `weft weaver`.",

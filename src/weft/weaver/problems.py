@@ -14,6 +14,9 @@ from weft.logs import get_logger
 
 log = get_logger(__name__)
 
+_WHERE = ("body", "query", "path")
+"""What FastAPI puts before the name of a field."""
+
 
 def problem(error: WeftError, *, status: int | None = None) -> JSONResponse:
     """The response that tells of an error."""
@@ -63,8 +66,9 @@ def install(app: FastAPI) -> None:
 
 def _validation(errors: Any) -> WeftError:
     first = errors[0]
-    place = [str(part) for part in first["loc"] if part not in ("body", "query", "path")]
-    field = ".".join(place) or "the body"
+    # Where JSON itself is wrong, the place is a position in the text and not a field.
+    names = () if first["type"] == "json_invalid" else first["loc"]
+    field = ".".join(str(part) for part in names if part not in _WHERE) or "the body"
     more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return WeftError(
         f"The request cannot be read: {field}: {first['msg']}{more}.",

@@ -131,6 +131,31 @@ def test_lineage_is_a_tree_up_and_down() -> None:
     ]
 
 
+def test_a_record_is_shown_with_every_place_that_holds_it() -> None:
+    node = {"stream": "orders", "first": 3, "last": 3}
+    answer = {
+        "id": "orders/0/17",
+        "places": [{"stream": "orders", "knot": 3, "row": {"id": 17}}],
+        "rules": [],
+        "lineage": {"start": node, "nodes": [{**node, "rules": []}], "edges": []},
+    }
+    weaver = FakeWeaver({"GET /records/orders/orders/0/17": answer})
+    shown = run("record", "show", "orders", "orders/0/17", weaver=weaver).stdout
+    assert '{"id":17}' in shown and shown.splitlines()[-1] == "orders 3"
+
+
+def test_openlineage_events_are_printed_as_they_are() -> None:
+    weaver = FakeWeaver({"GET /lineage/openlineage": [{"eventType": "COMPLETE"}]})
+    shown = run("lineage", "orders", "--openlineage", weaver=weaver).stdout
+    assert json.loads(shown) == [{"eventType": "COMPLETE"}]
+
+
+def test_windows_are_listed_with_their_values() -> None:
+    window = {"key": "de", "start": None, "end": None, "records": 2, "values": {"orders": 2}}
+    weaver = FakeWeaver({"GET /windows": {"windows": [window]}})
+    assert "orders=2" in run("windows", weaver=weaver).stdout
+
+
 def test_steps_of_a_rule_keep_the_order_in_which_they_are_typed() -> None:
     weaver = FakeWeaver({"POST /rules": make_rule()})
     words = ["--set", "a=b + 1", "--filter=a > 1", "--drop", "b,c", "--step", "rename: {a: d}"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import KnotNumber, UsesWeaver
 from weft.weaver.weaver import Weaver
 
 router = APIRouter(tags=["state"])
@@ -36,7 +36,7 @@ async def scan(
     weaver: UsesWeaver,
     pipeline: str,
     prefix: str = "",
-    knot: int | None = None,
+    knot: KnotNumber | None = None,
     after: str | None = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:

@@ -61,7 +61,8 @@ final class Moments extends Aggregate {
   void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
     longs[l] += otherLongs[ol];
     for (int at = 1; at < longs(); at += 2) {
-      plus(longs, l + at, Double.longBitsToDouble(otherLongs[ol + at]), Double.longBitsToDouble(otherLongs[ol + at + 1]));
+      double high = Double.longBitsToDouble(otherLongs[ol + at]);
+      plus(longs, l + at, high, Double.longBitsToDouble(otherLongs[ol + at + 1]));
     }
   }
 

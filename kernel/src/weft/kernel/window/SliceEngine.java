@@ -59,7 +59,8 @@ final class SliceEngine implements Engine {
     store.put(Place.head(), state.toArray());
     report.panes = panes.panes();
     panes.messages().forEach(message -> out.add(RowFactory.create(Message.PANES, message)));
-    byte[] told = report.toJson(Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), bucket.windows());
+    int number = Buckets.ofGroup(group, task.buckets());
+    byte[] told = report.toJson(number, state.watermark, bucket.hold(), bucket.windows());
     out.add(RowFactory.create(Message.REPORT, told));
     return out;
   }

@@ -215,7 +215,8 @@ public final class StateView {
     public Iterator<Row> call(Row row) {
       byte[] whole = null;
       for (int at = 0; at < row.length() && whole == null; at++) {
-        whole = row.get(at) instanceof Row nested ? nested.getAs(0) : row.get(at) instanceof byte[] bytes ? bytes : null;
+        Object column = row.get(at) instanceof Row nested ? nested.get(0) : row.get(at);
+        whole = column instanceof byte[] bytes ? bytes : null;
       }
       List<Row> out = new ArrayList<>();
       HeapState.read(whole == null ? new byte[0] : whole)

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.IterableOnce;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The last half of a windowed aggregation: turns the messages of the buckets into rows of panes, late rows, reports. */
+/** The last half of an operator with buckets: turns their messages into rows: results, late rows, reports. */
 final class Unpack extends RowGenerator {
   private static final long serialVersionUID = 1;
   private static final int PANE = 0;

@@ -32,7 +32,8 @@ final class WholeSum extends Aggregate {
   }
 
   static boolean takes(DataType input) {
-    return input.equals(DataTypes.LongType) || input instanceof DecimalType decimal && decimal.precision() <= MOST_DIGITS;
+    return input.equals(DataTypes.LongType)
+        || input instanceof DecimalType decimal && decimal.precision() <= MOST_DIGITS;
   }
 
   static DataType sumType(DataType input) {

@@ -1,0 +1,60 @@
+"""Records that come in without a pause, from a thread of the bench."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from tests.faults.cluster import Cluster
+
+PAUSE_S = 0.2
+MOST_WAITING = 20
+"""Micro-batches that may wait; more are not fed, so that a run ends soon after it was told to."""
+
+
+class Feeder(threading.Thread):
+    """Feeds the orders of a cluster, micro-batch by micro-batch."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        rows: int,
+        make: Callable[[int], Any],
+        partitions: int = 1,
+        bad: bool = False,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._cluster = cluster
+        self._make = make
+        self._partitions = partitions
+        self._bad = bad
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self.rows = rows
+        self.fed = 0
+
+    def run(self) -> None:
+        while not self._ended.wait(PAUSE_S):
+            with suppress(httpx.HTTPError):
+                if self.fed - self._cluster.consumed("orders") < MOST_WAITING:
+                    self.feed()
+
+    def feed(self) -> int:
+        """Feed one micro-batch now and return its number."""
+        with self._lock:
+            first = self.fed * self.rows
+            records = [self._make(number) for number in range(first, first + self.rows)]
+            if self._bad:
+                records.append(f"unreadable {first}")
+            self.fed = self._cluster.feed("orders", records, partitions=self._partitions)
+            return self.fed
+
+    def stop(self) -> None:
+        """Feed no more."""
+        self._ended.set()
+        self.join()
