@@ -6,6 +6,7 @@ or sliding window, and tells CPU seconds and a checksum of its results.
 
 from __future__ import annotations
 
+import importlib
 import json
 import resource
 import sys
@@ -120,6 +121,7 @@ PACKAGES = {"bytewax": ["bytewax"], "pathway": ["pathway"]}
 def main() -> None:
     """Run what the first argument asks for; the last line of the output is the result."""
     asked = json.loads(sys.argv[1])
+    importlib.import_module(asked["side"])
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_SELF)
     sums = ENGINES[asked["side"]](asked["case"], Path(asked["folder"]))

@@ -279,7 +279,9 @@ class Play:
 
     def _has_crashed(self) -> bool:
         worker = self._worker
-        return worker is not None and any(q.crashed.is_set() for q in worker.queries.values())
+        return worker is not None and any(
+            query.crashed.is_set() for query in list(worker.queries.values())
+        )
 
     def _raise_failure(self) -> None:
         worker = self._worker

@@ -46,8 +46,8 @@ class Case:
 
     def write(self, run: Play, streams: list[str]) -> None:
         for stream in streams:
-            lines = "\n".join(contents(run, stream))
-            (self.folder / "expected" / f"{stream}.jsonl").write_text(lines + "\n")
+            text = "".join(f"{line}\n" for line in contents(run, stream))
+            (self.folder / "expected" / f"{stream}.jsonl").write_text(text)
 
 
 def contents(run: Play, stream: str) -> list[str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -60,31 +61,40 @@ def compare(number: int, model: Model, knots: list[Knot], answer: Answer) -> Non
     assert all(report["watermark"] == model.watermark for report in reports)
 
 
-@settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(specs=st.lists(windows(), min_size=6, max_size=6), knots=streams(), data=st.data())
+@pytest.mark.parametrize("part", range(4))
 def test_panes_equal_the_model_through_any_batches_and_restarts(
-    spark: SparkSession, specs: list[WindowSpec], knots: list[Knot], data: st.DataObject
+    spark: SparkSession, part: int
 ) -> None:
-    with TemporaryDirectory() as folder:
-        run = WindowRun(spark, Path(folder), specs)
-        models = [Model(spec) for spec in specs]
-        run.start()
-        while knots:
-            size = data.draw(st.integers(1, 4))
-            batch, knots = knots[:size], knots[size:]
-            answer = run.feed(batch)
-            trouble = data.draw(st.sampled_from(["none", "none", "restart", "crash"]))
-            if trouble != "none":
-                answer = run.restart(is_crash=trouble == "crash")
-            for number, model in enumerate(models):
-                compare(number, model, batch, answer)
-        run.stop()
+    @seed(part)
+    @settings(
+        max_examples=2,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        specs=st.lists(windows(), min_size=6, max_size=6),
+        knots=streams(most_knots=8),
+        data=st.data(),
+    )
+    def check(specs: list[WindowSpec], knots: list[Knot], data: st.DataObject) -> None:
+        with TemporaryDirectory() as folder:
+            run = WindowRun(spark, Path(folder), specs)
+            models = [Model(spec) for spec in specs]
+            run.start()
+            while knots:
+                size = data.draw(st.integers(1, 4))
+                batch, knots = knots[:size], knots[size:]
+                answer = run.feed(batch)
+                trouble = data.draw(st.sampled_from(["none", "none", "restart", "crash"]))
+                if trouble != "none":
+                    answer = run.restart(is_crash=trouble == "crash")
+                for number, model in enumerate(models):
+                    compare(number, model, batch, answer)
+            run.stop()
+
+    check()
 
 
 def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from weft.cli.terminal import Terminal
 from weft.errors import WeftError
 from weft.runtime.client import WeaverAwayError
 
-PATIENCE_S = 180.0
+PATIENCE_S = 300.0
 READING_S = 1.2
 LOOK_S = 0.1
 
@@ -82,12 +82,8 @@ class Story:
         from weft.cli.root import cli
 
         self.terminal.output.line(f"$ weft {' '.join(map(_quoted, words))}", style="green")
-        args = [*words, "--storage", str(self.storage)] if _reads_storage(words) else list(words)
         status = cli.main(
-            args,
-            prog_name="weft",
-            standalone_mode=False,
-            default_map=_weaver_everywhere(cli, self.local.address),
+            [*words, *self._own_options(cli, words)], prog_name="weft", standalone_mode=False
         )
         sys.stdout.flush()
         if isinstance(status, int) and status:
@@ -121,20 +117,19 @@ class Story:
         """The newest live knot of a stream; 0 while there is none."""
         return next((s["knot"] or 0 for s in self.get("/streams") if s["name"] == stream), 0)
 
+    def _own_options(self, command: click.Command, words: Sequence[str]) -> list[str]:
+        """What makes a command ask this story's weaver and read its storage."""
+        for word in words:
+            if isinstance(command, click.Group) and word in command.commands:
+                command = command.commands[word]
+        known = {"weaver": self.local.address, "storage": str(self.storage)}
+        taken = [param.name for param in command.params if param.name in known]
+        return [part for name in taken if name for part in (f"--{name}", known[name])]
+
     def pause(self) -> None:
         """Time to read, where somebody does."""
         if sys.stdout.isatty():
             self.stopping.wait(READING_S)
-
-
-def _weaver_everywhere(command: click.Command, address: str) -> dict[str, Any]:
-    """Defaults by which every command below this one asks the weaver at this address."""
-    below = command.commands.items() if isinstance(command, click.Group) else ()
-    return {"weaver": address} | {name: _weaver_everywhere(one, address) for name, one in below}
-
-
-def _reads_storage(words: tuple[str, ...]) -> bool:
-    return words[0] == "verify" or words[:2] == ("stream", "rows")
 
 
 def _quoted(word: str) -> str:

@@ -112,9 +112,15 @@ class Knot:
         del fields["hash"], fields["status"]
         return fields
 
+    def becoming(self, status: Status) -> Knot:
+        """This knot with another status, if there is a way from the one it has."""
+        if status not in TRANSITIONS[self.status]:
+            raise ValueError(f"a knot that is {self.status} cannot become {status}")
+        return replace(self, status=status)
+
     def sealed(self) -> Knot:
         """This knot with its hash, complete."""
-        return replace(self, status=Status.COMPLETE, hash=canonical.digest(self.content()))
+        return replace(self.becoming(Status.COMPLETE), hash=canonical.digest(self.content()))
 
     def is_intact(self) -> bool:
         """Whether the hash still is that of the content."""

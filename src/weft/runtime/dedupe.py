@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from weft.lineage.ledger import Ledger
 from weft.runtime.operator import Operator, absorbed_and_late
 from weft.runtime.shape import row_ledger
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.weaving.weave import Weave
 from weft.windows import dedupe
 
@@ -43,7 +43,7 @@ class Dedupe(Operator):
         )
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        columns = {name: f"row.{quote(name)}" for name in self.schema.names}
+        columns = {name: f"row.{quoted(name)}" for name in self.schema.names}
         return self.carried(frame, columns, weft="row._weft", row="row")
 
     def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:

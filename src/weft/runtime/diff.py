@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from weft.runtime.recorded import Chunk, chunks, read
 from weft.runtime.tables import Tables
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
@@ -63,7 +63,7 @@ def _rows(worker: Worker, stream: str, after: int, schema: Schema, *, name: str)
     )
     chunk = found[0] if found else Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
-    columns = ", ".join(map(quote, schema.names))
+    columns = ", ".join(map(quoted, schema.names))
     return frame.select(
         f.col("_weft.id").alias("id"), f.expr(f"to_json(struct({columns}))").alias(name)
     )

@@ -14,7 +14,7 @@ from weft.runtime.shape import Time, row_ledger
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
 from weft.sources.stream import open_stream, parsing_of, with_tick
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks, advance
@@ -62,7 +62,7 @@ class Ingest:
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         rows = parse(frame, self._parsing, source=self._run.stream.name)
         return rows.selectExpr(
-            *(quote(name) for name in self.schema.names),
+            *(quoted(name) for name in self.schema.names),
             f"named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
             f"'source', '{self._run.stream.name}', 'partition', _partition, "
             "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP)) AS _weft",

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from weft.project.pane import WINDOW
 from weft.runtime.operator import Operator
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.windows import join
 from weft.windows.window import WindowSpec
 
@@ -46,10 +46,10 @@ class Join(Operator):
             if name == WINDOW.name:
                 columns[name] = "pane.window"
             elif name in on:
-                columns[name] = f"pane.{quote(name)}"
+                columns[name] = f"pane.{quoted(name)}"
             else:
-                columns[name] = f"pane.{'left' if name in left else 'right'}.{quote(name)}"
-        identity = ["pane.left", "pane.right", *(f"pane.{quote(name)}" for name in on)]
+                columns[name] = f"pane.{'left' if name in left else 'right'}.{quoted(name)}"
+        identity = ["pane.left", "pane.right", *(f"pane.{quoted(name)}" for name in on)]
         return self.carried(frame, columns, weft=self.made(*identity), row="pane")
 
     def _on(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from weft.lineage.ledger import Ledger
 from weft.runtime.layout import layout_of
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import Time, row_ledger
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 
@@ -85,7 +85,7 @@ class Operator:
     ) -> DataFrame:
         """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows."""
         return frame.selectExpr(
-            *(f"{sql} AS {quote(name)}" for name, sql in columns.items()),
+            *(f"{sql} AS {quoted(name)}" for name, sql in columns.items()),
             f"CASE WHEN {row} IS NOT NULL THEN {weft} END AS _weft",
             "CAST(NULL AS STRING) AS _weft_bad",
             "CAST(NULL AS BINARY) AS _weft_raw",

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from weft.errors import WeftError
 from weft.runtime.kernel import Table
 from weft.runtime.relay import WEFT
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 
 
 class InputGoneError(WeftError):
@@ -56,7 +56,7 @@ def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     if chunk.files:
         frame = spark.read.schema(columns).parquet(*chunk.files)
     return frame.selectExpr(
-        *(quote(name) for name in schema.names),
+        *(quoted(name) for name in schema.names),
         "_weft",
         "CAST(NULL AS STRING) AS _weft_bad",
         "CAST(NULL AS BINARY) AS _weft_raw",

@@ -13,7 +13,7 @@ from weft.lineage.ledger import Ledger
 from weft.project.definition import Project
 from weft.runtime import kernel
 from weft.runtime.shape import Time, row_ledger
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import minimum_of
@@ -67,7 +67,7 @@ class Relay:
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         return frame.selectExpr(
-            *(quote(name) for name in self.schema.names),
+            *(quoted(name) for name in self.schema.names),
             "_weft",
             "CAST(NULL AS STRING) AS _weft_bad",
             "CAST(NULL AS BINARY) AS _weft_raw",

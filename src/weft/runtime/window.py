@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from weft.project.pane import checked_aggregate
 from weft.runtime.operator import Operator
-from weft.weaving.schema import Schema, quote
+from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.windows import panes, reducer
 from weft.windows.aggregate import Aggregate
@@ -57,8 +57,8 @@ class Window(Operator):
         )
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        columns = {name: f"pane.{quote(name)}" for name in self.schema.names}
-        keys = [f"pane.{quote(name)}" for name in self._spec.by]
+        columns = {name: f"pane.{quoted(name)}" for name in self.schema.names}
+        keys = [f"pane.{quoted(name)}" for name in self._spec.by]
         return self.carried(frame, columns, weft=self.made(*keys), row="pane")
 
     def _aggregates(self) -> list[Aggregate]:

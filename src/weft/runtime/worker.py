@@ -128,7 +128,7 @@ class Worker:
     def abandon(self) -> None:
         """Drop everything as `kill -9` does; only the test kit does this."""
         self._stopping.set()
-        for query in self._queries.values():
+        for query in list(self._queries.values()):  # the loop may be starting one just now
             query.abandon()
         self._queries.clear()
         self._line.close()
@@ -177,7 +177,7 @@ class Worker:
 
     def _keep_states(self) -> None:
         """Keep the state of every so many knots of the pipelines that have any."""
-        for query in self._queries.values():
+        for query in list(self._queries.values()):
             run = query.run
             if not run.shape.operator or run.tip is None:
                 continue
@@ -188,7 +188,7 @@ class Worker:
 
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""
-        for query in self._queries.values():
+        for query in list(self._queries.values()):
             if query.run.shape.is_due(SystemClock().now()):
                 query.tick()
 
@@ -254,7 +254,7 @@ class Worker:
 
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
-        for name, query in self._queries.items():
+        for name, query in list(self._queries.items()):
             if query.run.tied:
                 self._failed.pop(name, None)
             failed = self._failed.get(name)

@@ -230,7 +230,7 @@ class Rollbacks:
         for knot in weaver.knots.after(cut.stream, cut.cut_after):
             wanted = Status.COMPLETE if knot.number in revived else Status.ROLLED_BACK
             if knot.status is not wanted:
-                changed = replace(knot, status=wanted)
+                changed = knot.becoming(wanted)
                 writes.append(put("knot", cut.stream, knot.number, record=changed.to_dict()))
         pipeline = replace(weaver.catalog.pipeline(cut.pipeline), epoch=cut.epoch, hold=None)
         head = Head(cut.keep or None, weaver.knots.head(cut.stream).last)

@@ -12,7 +12,6 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots
-from weft.weaver.store import Write
 from weft.weaver.store.records import Records, put
 from weft.weaving.guard import Guard
 from weft.weaving.rule import Rule, RuleStatus
@@ -154,23 +153,6 @@ class Rules:
             retired_because=because,
             until=head.last,
         )
-
-    def retire_after(
-        self, stream: str, number: int, *, because: str
-    ) -> tuple[list[Rule], list[Write]]:
-        """The rules on a stream that a rollback to `number` takes out of force, and the writes that do it."""
-        gone = [
-            replace(
-                rule,
-                status=RuleStatus.RETIRED,
-                retired=iso(self._clock.now()),
-                retired_because=because,
-                until=number,
-            )
-            for rule in self.all(active=True)
-            if rule.stream == stream and rule.since > number
-        ]
-        return gone, [put("rule", rule.id, record=rule.to_dict()) for rule in gone]
 
     def remember(self, rules: list[Rule]) -> None:
         """Take in rules that were written elsewhere."""

@@ -13,8 +13,9 @@ from typing import Literal
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State, quote
+from weft.windows.panes import State
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
@@ -48,7 +49,7 @@ def attach(
     panes = attach_panes(
         both,
         window=window,
-        by={name: quote(hidden) for hidden, name in names.items()},
+        by={name: quoted(hidden) for hidden, name in names.items()},
         aggregates=[ROWS],
         buckets=buckets,
         pipeline=pipeline,
@@ -56,7 +57,7 @@ def attach(
         inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
     )
     pairs = panes.withColumn("pair", sql.expr(_pairs(kind, list(on))))
-    keys = [sql.col(f"pane.{quote(name)}").alias(name) for name in on]
+    keys = [sql.col(f"pane.{quoted(name)}").alias(name) for name in on]
     joined = sql.struct(
         sql.col("pane.window").alias("window"),
         *keys,
@@ -75,14 +76,14 @@ def _side(
 ) -> DataFrame:
     """One input in the form that both have: its keys, its row under its name, the other's empty."""
     is_left = name == "left"
-    row = sql.struct(*(sql.col(quote(column)) for column in _columns(frame)))
-    other_row = sql.struct(*(sql.col(quote(column)) for column in _columns(other)))
+    row = sql.struct(*(sql.col(quoted(column)) for column in _columns(frame)))
+    other_row = sql.struct(*(sql.col(quoted(column)) for column in _columns(other)))
     empty = sql.lit(None).cast(other.select(other_row).schema[0].dataType)
     control = frame["_control"]
     if not is_left:
         control = sql.regexp_replace(control, r"^\{", '{"input": 1, ')
     return frame.select(
-        *(sql.col(quote(key)).alias(f"_key_{place}") for place, key in enumerate(on)),
+        *(sql.col(quoted(key)).alias(f"_key_{place}") for place, key in enumerate(on)),
         (row if is_left else empty).alias("left"),
         (empty if is_left else row).alias("right"),
         sql.lit(0 if is_left else 1).alias("_input"),
@@ -103,7 +104,7 @@ def _pairs(kind: Kind, keys: list[str]) -> str:
         f"flatten(transform({left}, a -> transform({right}, b -> "
         "named_struct('left', a.left, 'right', b.right))))"
     )
-    is_null = " or ".join(f"pane.{quote(key)} is null" for key in keys)
+    is_null = " or ".join(f"pane.{quoted(key)} is null" for key in keys)
     lonely_left = left if kind in ("left", "full") else "slice(pane.rows, 1, 0)"
     lonely_right = right if kind in ("right", "full") else "slice(pane.rows, 1, 0)"
     return (

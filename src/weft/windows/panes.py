@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import DataFrame, SparkSession
 
+from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate, AggregateError
 from weft.windows.window import WindowSpec
 
@@ -71,10 +72,5 @@ def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> D
 
 def key_expressions(by: Sequence[str] | Mapping[str, str]) -> list[dict[str, str]]:
     """Keys with their expressions, as the kernel reads them; a plain name is that column."""
-    keys = by if isinstance(by, Mapping) else {name: quote(name) for name in by}
+    keys = by if isinstance(by, Mapping) else {name: quoted(name) for name in by}
     return [{"name": name, "expr": expression} for name, expression in keys.items()]
-
-
-def quote(name: str) -> str:
-    """A column's name in an expression."""
-    return "`" + name.replace("`", "``") + "`"

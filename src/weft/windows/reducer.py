@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.types import StructType
 
+from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State, quote
+from weft.windows.panes import State
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
@@ -59,7 +60,7 @@ def attach(
     state: State = "rocksdb",
 ) -> DataFrame:
     """As `panes.attach`, with the columns of the reducer's result after the aggregates."""
-    columns = [quote(name) for name in frame.columns if name not in ("_weft", "_control")]
+    columns = [quoted(name) for name in frame.columns if name not in ("_weft", "_control")]
     rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",))
     panes = attach_panes(
         frame,
@@ -80,8 +81,8 @@ def attach(
     reduced = panes.withColumn("reduced", sql.udf(fold, returns, useArrow=False)(f"pane.{HIDDEN}"))
     kept = panes.schema["pane"].dataType.fieldNames()[:-1]  # type: ignore[attr-defined]
     whole = sql.struct(
-        *(sql.col(f"pane.{quote(name)}").alias(name) for name in kept),
-        *(sql.col(f"reduced.{quote(name)}").alias(name) for name in returns.names),
+        *(sql.col(f"pane.{quoted(name)}").alias(name) for name in kept),
+        *(sql.col(f"reduced.{quoted(name)}").alias(name) for name in returns.names),
     )
     return reduced.select(
         sql.when(sql.col("pane").isNotNull(), whole).alias("pane"), "late", "control"

@@ -57,10 +57,6 @@ class Watermarks:
         lowest = min((ms for ms in active.values() if ms is not None), default=None)
         return sorted(name for name, ms in active.items() if ms == lowest)
 
-    def lag_ms(self, now: datetime) -> int | None:
-        """How far the stream's watermark is behind the clock."""
-        return None if self.value_ms is None else _ms(now) - self.value_ms
-
     def to_json(self) -> dict[str, Any]:
         """These watermarks as a knot and `GET /watermarks` hold them."""
         return {

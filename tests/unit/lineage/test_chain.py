@@ -71,8 +71,8 @@ def test_a_knot_with_other_content_than_was_sealed_is_found() -> None:
 
 
 def test_a_knot_that_was_sealed_anew_breaks_the_chain() -> None:
-    first, second, third = history()
-    forged = replace(second, ledger=Ledger(rows_in=3, out=2, dead=1)).sealed()
+    first, _, third = history()
+    forged = make_knot(2, first, ledger=Ledger(rows_in=3, out=2, dead=1))
     assert check(make_line(first, forged, third)) == ["knot.broken-chain"]
 
 

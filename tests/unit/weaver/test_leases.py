@@ -1,0 +1,64 @@
+"""A pipeline is run by one worker at a time, and one that lost its lease is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from weft.clock import ManualClock
+from weft.weaver.leases import LeaseLostError, Leases
+from weft.weaver.store.memory import MemoryStore
+from weft.weaver.store.records import Records
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@pytest.fixture
+def leases(clock: ManualClock) -> Leases:
+    return Leases(Records(MemoryStore()), clock)
+
+
+def test_only_one_worker_gets_a_pipeline(leases: Leases) -> None:
+    first = leases.acquire("clean", "a")
+    assert first is not None and leases.acquire("clean", "b") is None
+    assert leases.acquire("clean", "a") == first
+    assert leases.holder("clean") == "a"
+
+
+def test_a_lease_that_ran_out_goes_to_another_with_a_higher_token(
+    leases: Leases, clock: ManualClock
+) -> None:
+    first = leases.acquire("clean", "a")
+    clock.advance(leases.duration + timedelta(seconds=1))
+    second = leases.acquire("clean", "b")
+    assert first and second and second.token > first.token
+    with pytest.raises(LeaseLostError) as lost:
+        leases.check("clean", "a", first.token)
+    assert lost.value.code == "lease.lost" and lost.value.ids["pipeline"] == "clean"
+    with pytest.raises(LeaseLostError):
+        leases.renew("clean", "a", first.token)
+
+
+def test_a_lease_that_ran_out_and_nobody_took_is_still_good(
+    leases: Leases, clock: ManualClock
+) -> None:
+    first = leases.acquire("clean", "a")
+    clock.advance(leases.duration * 10)
+    assert first and leases.check("clean", "a", first.token) == first
+    leases.renew("clean", "a", first.token)
+    assert leases.holder("clean") == "a"
+
+
+def test_a_lease_that_is_given_back_is_free_at_once(leases: Leases) -> None:
+    first = leases.acquire("clean", "a")
+    assert first
+    leases.release("clean", "b", first.token)
+    assert leases.holder("clean") == "a"
+    leases.release("clean", "a", first.token)
+    assert leases.holder("clean") is None
+    second = leases.acquire("clean", "b")
+    assert second and second.token == first.token + 1

@@ -1,0 +1,90 @@
+"""A weave is text: what steps and rules compile to, without Spark."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlglot
+
+from weft.weaving.rule import Rule
+from weft.weaving.schema import Schema
+from weft.weaving.step import steps_from
+from weft.weaving.weave import Moment, Sql, Weave, compile_weave
+
+ORDERS = Schema.of({"id": "long", "email": "string", "total": "decimal(10,2)"})
+MOMENT = Moment(datetime(2026, 1, 1, tzinfo=UTC), 7)
+
+
+def weave(steps: list[Any] | None = None, *rules: Rule, schema: Schema = ORDERS) -> Weave:
+    return compile_weave(
+        schema,
+        stream="orders",
+        key=("id",),
+        steps=steps_from(steps or []),
+        rules=rules,
+        functions={},
+        moment=MOMENT,
+    )
+
+
+def rule(*steps: Any, **fields: Any) -> Rule:
+    return Rule(**{"id": "r", "stream": "orders", "steps": steps_from(list(steps)), **fields})
+
+
+def text(woven: Weave) -> str:
+    [stage] = woven.stages
+    assert isinstance(stage, Sql)
+    return stage.text
+
+
+def test_it_is_one_select_that_parses() -> None:
+    woven = weave(
+        [{"filter": "total > 0"}, {"set": {"email": "lower(email)"}}], rule({"drop": "email"})
+    )
+    assert sqlglot.parse_one(text(woven).replace("{input}", "batch"), read="spark")
+    assert [target.stream for target in woven.targets] == ["orders.dead", "orders"]
+
+
+def test_verdicts_say_which_step_or_rule_dropped_a_row() -> None:
+    woven = weave([{"filter": "total > 0"}], rule({"filter": "id > 1"}))
+    counts = {"null": 5, **{str(code): code for code in range(len(woven.verdicts))}}
+    out, filtered, dead = woven.ledger_counts(counts)
+    assert out == 5 and set(filtered) == {"step:0", "rule:r"}
+    assert dead == 0
+
+
+def test_only_expressions_that_can_fail_are_wrapped() -> None:
+    assert "weft_try" not in text(weave([{"filter": "total > 0"}]))
+    assert "weft_try" in text(weave([{"set": {"share": "1 / total"}}]))
+
+
+def test_a_side_stream_leaves_the_main_row_alone() -> None:
+    woven = weave(
+        [],
+        rule({"set": {"email": "'x'"}}, output="side"),
+        rule({"filter": "true"}, id="q", stream="side"),
+    )
+    assert [target.stream for target in woven.targets] == [
+        "side",
+        "side.dead",
+        "orders.dead",
+        "orders",
+    ]
+    assert "rule:q" in [verdict.by for verdict in woven.verdicts]
+
+
+def test_a_share_of_the_keys_is_decided_by_rule_and_key() -> None:
+    assert "xxhash64('r', `id`)" in text(weave([], rule({"filter": "true"}, percent=10)))
+
+
+def test_the_clock_is_that_of_the_knot() -> None:
+    woven = weave([{"set": {"at": "current_timestamp()"}}])
+    assert woven.pinned and "current_timestamp" not in text(woven).lower()
+    assert not weave([{"filter": "total > 0"}]).pinned
+
+
+def test_names_that_look_like_sql_stay_names() -> None:
+    odd = Schema.of({"a b": "string", "it`s": "string", "select": "long"})
+    woven = weave([{"filter": "`select` > 1"}, {"rename": {"a b": "from"}}], schema=odd)
+    assert sqlglot.parse_one(text(woven).replace("{input}", "batch"), read="spark")
