@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import orjson
+import psutil
 
 from bench._report import Figures, say
 from tests.faults.cluster import Cluster
@@ -53,10 +54,13 @@ def pins(quick: bool) -> Figures:
         host, port = cluster.address.removeprefix("http://").split(":")
         asyncio.run(_pin_for(host, int(port), tokens, 1.0))
         rates = []
+        server = psutil.Process(cluster.weaver.pid)
         for _ in range(3):
+            before = sum(server.cpu_times()[:2])
             count = asyncio.run(_pin_for(host, int(port), tokens, seconds / 3))
+            cpu_ms = (sum(server.cpu_times()[:2]) - before) * 1000 / count
             rates.append(count / (seconds / 3))
-            say(f"pins       {rates[-1]:,.0f} a second, each with its completion")
+            say(f"pins       {rates[-1]:,.0f} a second, each with its completion; {cpu_ms:.2f} ms CPU")
     return {"pins_per_s": round(statistics.median(rates))}
 
 

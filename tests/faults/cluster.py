@@ -74,10 +74,12 @@ class Process:
         os.killpg(self._process.pid, number)
 
     def kill(self) -> None:
-        """End it and its children at once."""
+        """End it and its children at once, if they run."""
         if self.is_alive:
             self.signal(signal.SIGKILL)
         self._process.wait()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     def terminate(self, *, timeout: float = LIMIT_S) -> int:
         """Ask it to stop, as a supervisor does, and return its exit status."""
@@ -87,12 +89,6 @@ class Process:
     def tail(self) -> str:
         """The end of what it said."""
         return self._log.read_text(errors="replace")[-3000:]
-
-    def close(self) -> None:
-        """Make sure that nothing of it is left."""
-        self.kill()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
 
 
 class Cluster:
@@ -124,7 +120,7 @@ class Cluster:
 
     def __exit__(self, *_: object) -> None:
         for process in [*self.workers, self.weaver]:
-            process.close()
+            process.kill()
         self.api.close()
 
     @property

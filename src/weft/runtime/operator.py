@@ -98,7 +98,7 @@ class Operator:
         name = self._run.stream.name
         return (
             f"named_struct('id', concat_ws('/', '{name}', unix_millis(pane.window.start), "
-            "unix_millis(pane.window.end), pane.window.revision, "
+            "unix_millis(pane.window.end), unix_millis(pane.window.timestamp), pane.window.revision, "
             f"md5(to_json(struct({', '.join(identity) or '1'})))), "
             "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
             f"'source', '{name}', 'partition', 0, 'event_time', pane.window.timestamp, "

@@ -1,6 +1,7 @@
 """Knots: pinned before a batch runs, completed after it was written, read back as history.
 
-`pin` and `complete` are the two calls of the spine; both may be repeated and then answer the same.
+`pin` and `complete` are the two calls of the spine; both may be repeated and then answer the same. What they
+write is durable once the store was flushed, which their callers wait for.
 """
 
 from __future__ import annotations
@@ -151,6 +152,7 @@ class Knots:
                 put("head", knot.stream, record=Head(head.number, number).to_dict()),
             ],
             expect={key("knot", knot.stream, number): None},
+            durable=False,
         )
         return knot
 
@@ -201,7 +203,8 @@ class Knots:
                 put("head", tied.stream, record=Head(tied.number, head.last).to_dict()),
                 *(_use(parent, tied) for parent in tied.parents),
                 *also(tied),
-            ]
+            ],
+            durable=False,
         )
         return tied
 

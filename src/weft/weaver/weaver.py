@@ -23,6 +23,7 @@ from weft.weaver.repartitions import Repartitions
 from weft.weaver.rollbacks import Rollbacks
 from weft.weaver.rules import RuleError, Rules
 from weft.weaver.store import Store, Write
+from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records, put
 from weft.weaver.tasks import Tasks
 from weft.weaver.workers import Report, Workers
@@ -51,6 +52,7 @@ class Weaver:
         self.store = store
         self.clock: Clock = clock or SystemClock()
         self.started = iso(self.clock.now())
+        self.flush = Flush(store)
         self.records = Records(store)
         self.events = Events(self.records, self.clock)
         self.metrics = Metrics(self.clock)

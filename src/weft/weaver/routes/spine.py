@@ -38,7 +38,9 @@ async def pin(request: Request, body: Pin) -> Response:
     asked = PinRequest(
         body.pipeline, body.stream, body.epoch, body.batch, body.offsets, body.inputs
     )
-    return _json(weaver.pin(asked, worker=body.worker, token=body.token))
+    pinned = weaver.pin(asked, worker=body.worker, token=body.token)
+    await weaver.flush.wait()
+    return _json(pinned)
 
 
 class Completion(BaseModel):
@@ -54,6 +56,7 @@ async def complete(request: Request, stream: str, number: KnotNumber, body: Comp
     """Tie the knot of a batch that was written."""
     weaver: Weaver = request.app.state.weaver
     knot = weaver.complete(stream, number, body.facts, worker=body.worker, token=body.token)
+    await weaver.flush.wait()
     return _json(knot.to_dict())
 
 

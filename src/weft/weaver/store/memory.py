@@ -37,7 +37,11 @@ class MemoryStore:
             yield found, self._values[found]
 
     def apply(
-        self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None
+        self,
+        writes: Sequence[Write],
+        *,
+        expect: Mapping[bytes, bytes | None] | None = None,
+        durable: bool = True,
     ) -> None:
         for wanted, value in (expect or {}).items():
             if self._values.get(wanted) != value:
@@ -50,6 +54,9 @@ class MemoryStore:
                 if write.key not in self._values:
                     insort(self._keys, write.key)
                 self._values[write.key] = write.value
+
+    def flush(self) -> None:
+        """Nothing here outlives the process."""
 
     def close(self) -> None:
         self._keys, self._values = [], {}

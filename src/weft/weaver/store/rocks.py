@@ -53,6 +53,7 @@ class RocksStore:
             ) from error
         self._durable = WriteOptions()
         self._durable.sync = True
+        self._buffered = WriteOptions()
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> bytes | None:
@@ -93,7 +94,11 @@ class RocksStore:
             raise StoreDamagedError(str(error)) from error
 
     def apply(
-        self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None
+        self,
+        writes: Sequence[Write],
+        *,
+        expect: Mapping[bytes, bytes | None] | None = None,
+        durable: bool = True,
     ) -> None:
         batch = WriteBatch(raw_mode=True)
         for write in writes:
@@ -105,7 +110,10 @@ class RocksStore:
             for wanted, value in (expect or {}).items():
                 if self._db.get(wanted) != value:
                     raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
-            self._db.write(batch, write_opt=self._durable)
+            self._db.write(batch, write_opt=self._durable if durable else self._buffered)
+
+    def flush(self) -> None:
+        self._db.flush_wal(True)
 
     def close(self) -> None:
         self._db.close()

@@ -26,7 +26,7 @@ class Write:
 
 
 class Store(Protocol):
-    """Durable once `apply` returns; keys are read back in byte order."""
+    """Durable once `apply` or, where it was put off, `flush` returns; keys are read back in byte order."""
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, or None."""
@@ -44,9 +44,20 @@ class Store(Protocol):
         ...
 
     def apply(
-        self, writes: Sequence[Write], *, expect: Mapping[bytes, bytes | None] | None = None
+        self,
+        writes: Sequence[Write],
+        *,
+        expect: Mapping[bytes, bytes | None] | None = None,
+        durable: bool = True,
     ) -> None:
-        """Write all or nothing; raise StoreConflictError when a key does not hold what is expected."""
+        """Write all or nothing; raise StoreConflictError when a key does not hold what is expected.
+
+        What is not `durable` outlives this process, and the machine only after `flush` or a durable write.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Make everything durable that was written."""
         ...
 
     def close(self) -> None:
