@@ -60,7 +60,9 @@ def pins(quick: bool) -> Figures:
             count = asyncio.run(_pin_for(host, int(port), tokens, seconds / 3))
             cpu_ms = (sum(server.cpu_times()[:2]) - before) * 1000 / count
             rates.append(count / (seconds / 3))
-            say(f"pins       {rates[-1]:,.0f} a second, each with its completion; {cpu_ms:.2f} ms CPU")
+            say(
+                f"pins       {rates[-1]:,.0f} a second, each with its completion; {cpu_ms:.2f} ms CPU"
+            )
     return {"pins_per_s": round(statistics.median(rates))}
 
 

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from tests.stack.servers import Kafka
 
 TESTS = Path(__file__).parent
-MARKERS = {"spark": "spark", "faults": "spark", "golden": "spark", "stack": "stack", "web": "browser"}
+MARKERS = {
+    "spark": "spark",
+    "faults": "spark",
+    "golden": "spark",
+    "stack": "stack",
+    "web": "browser",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_rows_go_through_the_steps_of_a_pipeline(run: Play) -> None:
 def test_a_record_that_cannot_be_read_is_a_dead_letter_with_its_bytes_and_reason(run: Play) -> None:
     run.feed("orders", ["not json", order(3, total="much"), order(4)])
     dead = run.rows("orders.dead")
-    assert [row["raw"] for row in dead[-2:]][0] == b"not json"
+    assert dead[-2]["raw"] == b"not json"
     assert "total" in dead[-1]["reason"]
     assert dead[-1]["step"] == "parse"
     assert run.knots("orders")[-1].ledger.dead == 2
@@ -47,7 +48,7 @@ def test_every_knot_balances_and_names_its_parents(run: Play) -> None:
 
 def test_knots_are_chained_by_their_hashes(run: Play) -> None:
     knots = run.knots("orders")
-    for before, knot in zip(knots, knots[1:], strict=False):
+    for before, knot in pairwise(knots):
         assert knot.is_intact()
         assert (knot.previous, knot.previous_hash) == (before.number, before.hash)
 
