@@ -80,3 +80,14 @@ def test_rocksdb_keeps_what_was_applied_after_reopening(tmp_path: Path) -> None:
     second = RocksStore(tmp_path)
     assert second.get(b"a") == b"A"
     second.close()
+
+
+def test_what_was_not_durable_at_once_is_there_after_a_flush(tmp_path: Path) -> None:
+    store = RocksStore(tmp_path)
+    store.apply([Write(b"a", b"A")], durable=False)
+    assert store.get(b"a") == b"A"
+    store.flush()
+    store.close()
+    again = RocksStore(tmp_path)
+    assert again.get(b"a") == b"A"
+    again.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -130,11 +130,11 @@ class Knot:
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             "status": str(self.status),
-            "parents": [asdict(parent) for parent in self.parents],
-            "rules": [asdict(rule) for rule in self.rules],
-            "steps": [asdict(step) for step in self.steps],
+            "parents": [dict(vars(parent)) for parent in self.parents],
+            "rules": [dict(vars(rule)) for rule in self.rules],
+            "steps": [dict(vars(step)) for step in self.steps],
             "outputs": {
-                stream: {**asdict(output), "files": list(output.files)}
+                stream: {**vars(output), "files": list(output.files)}
                 for stream, output in self.outputs.items()
             },
             "ledger": self.ledger.to_dict(),

@@ -8,6 +8,7 @@ from pyspark.sql.types import StructType
 
 from weft.clock import SystemClock, to_ms
 from weft.runtime import kernel, session
+from weft.runtime.kernel import Table
 from weft.runtime.recorded import Chunk, chunks, read
 from weft.runtime.tables import Tables, fingerprint
 from weft.runtime.weaving import run_stages
@@ -26,18 +27,44 @@ def fill(
 ) -> list[dict[str, Any]]:
     """Weave the recorded rows of the knots in (after, upto] into the rule's output stream.
 
-    Safe to repeat: a chunk that is in the table already is not woven again.
+    Safe to repeat: a chunk that is in the table already is told of again, and not woven again.
     """
     assert rule.output is not None
     tables = Tables(worker.spark, worker.storage)
     source = tables.open(rule.stream)
     columns = Schema.from_json(schema)
     done = tables.open(rule.output)
-    head = done.head() if done.exists() else None
-    start = max(after, head["knot"]) if head else after
-    return [
+    filled = _filled(done, rule, after, upto) if done.exists() else []
+    start = max([after, *(fact["knot"] for fact in filled)])
+    return filled + [
         _fill_chunk(worker, tables, rule, columns, key, chunk)
         for chunk in chunks(source, rule.stream, start, upto, rows=CHUNK_ROWS)
+    ]
+
+
+def _filled(table: Table, rule: Rule, after: int, upto: int) -> list[dict[str, Any]]:
+    """The chunks that an earlier try has written, as it would have told of them."""
+    schema = table.schema()
+    user = StructType.fromJson(
+        {**schema, "fields": [f for f in schema["fields"] if f["name"] != "_weft"]}
+    )
+    name, form = fingerprint(user)
+    return [
+        {
+            "rows": knot["weft"]["rows"],
+            "bytes": sum(file["bytes"] for file in knot["files"]),
+            "hash": knot["weft"]["hash"],
+            "files": knot["files"],
+            "version": knot["version"],
+            "stream": rule.output,
+            "rule": rule.id,
+            "first": knot["weft"]["first"],
+            "knot": knot["weft"]["knot"],
+            "schema": name,
+            "columns": form,
+        }
+        for knot in table.knots(after, upto)
+        if knot["weft"].get("fill") == rule.id
     ]
 
 
@@ -63,6 +90,7 @@ def _fill_chunk(
         "knot": chunk.last,
         "stream": rule.output,
         "fill": rule.id,
+        "first": chunk.first,
         "watermark": chunk.watermark_ms,
         "rows": fact["rows"],
         "hash": fact["hash"],

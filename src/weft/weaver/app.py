@@ -36,6 +36,7 @@ def make_app(weaver: Weaver) -> FastAPI:
     app.state.weaver = weaver
     problems.install(app)
     for routes in (
+        spine,  # first: routes are tried in order, and these are called for every batch
         service,
         project,
         pipelines,
@@ -50,7 +51,6 @@ def make_app(weaver: Weaver) -> FastAPI:
         state,
         workers,
         events,
-        spine,
     ):
         app.include_router(routes.router)
     return app
