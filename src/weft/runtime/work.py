@@ -76,7 +76,9 @@ class Work:
     def _rollback(
         self, id: str, cuts: list[dict[str, Any]], offsets: dict[str, Any]
     ) -> dict[str, Any]:
-        """Cut the data of a rollback."""
+        """Cut the data of a rollback that is still under way; a worker that slept may come too late for it."""
+        if self._worker.weaver("GET", f"/rollbacks/{id}")["status"] != "running":
+            return {"rolled_back": []}
         return undo(self._worker, id, [Cut.from_dict(cut) for cut in cuts], offsets)
 
     def _fill(self, rule: dict[str, Any], **options: Any) -> list[dict[str, Any]]:

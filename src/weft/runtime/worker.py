@@ -96,6 +96,10 @@ class Worker:
         """Where the project keeps operator state."""
         return self._project.processing.state if self._project else "rocksdb"
 
+    def weaver(self, method: str, path: str) -> Any:
+        """Ask the weaver something."""
+        return self._line.call(method, path)
+
     def failures(self) -> dict[str, WeftError]:
         """The pipelines that failed and have not tied a knot since, with the reason."""
         return {name: failed.error for name, failed in self._failed.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,22 +69,22 @@ class Tasks:
         finally:
             self._tasks.pop(task.id, None)
 
-    def take(self, worker: str) -> list[dict[str, Any]]:
-        """What this worker should do now; each task is handed out once."""
-        taken = [
-            task
-            for task in self._tasks.values()
-            if task.taken_by is None and task.worker in (None, worker)
-        ]
+    def take(self, worker: str, connected: Collection[str]) -> list[dict[str, Any]]:
+        """What this worker should do now; a task is handed out once, or again if its taker was lost."""
+        taken = [task for task in self._tasks.values() if self._is_for(task, worker, connected)]
         for task in taken:
             task.taken_by = worker
         return [{"id": task.id, "kind": task.kind, "arguments": task.arguments} for task in taken]
 
-    def waiting_for(self, worker: str) -> bool:
+    def waiting_for(self, worker: str, connected: Collection[str]) -> bool:
         """Whether there is something for this worker to take."""
-        return any(
-            task.taken_by is None and task.worker in (None, worker) for task in self._tasks.values()
-        )
+        return any(self._is_for(task, worker, connected) for task in self._tasks.values())
+
+    @staticmethod
+    def _is_for(task: Task, worker: str, connected: Collection[str]) -> bool:
+        if task.worker not in (None, worker):
+            return False
+        return task.taken_by is None or task.taken_by not in connected
 
     def answer(self, number: int, *, result: Any = None, error: dict[str, Any] | None) -> None:
         """Hand a worker's answer to whoever waits for it."""

@@ -137,7 +137,9 @@ class Weaver:
             self.rollbacks.resume()
             self.fills.resume()
             self.repartitions.resume()
-        if revision == self._revision and not self.tasks.waiting_for(report.worker):
+        if revision == self._revision and not self.tasks.waiting_for(
+            report.worker, self.workers.connected()
+        ):
             self.workers.waiting.add(report.worker)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), wait)
@@ -148,7 +150,7 @@ class Weaver:
             "revision": self._revision,
             "project": project.hash if project else None,
             "pipelines": self.workers.assign(report),
-            "tasks": self.tasks.take(report.worker),
+            "tasks": self.tasks.take(report.worker, self.workers.connected()),
         }
 
     async def ask(self, kind: str, arguments: dict[str, Any], *, timeout: float = 30) -> Any:
