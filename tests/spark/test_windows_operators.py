@@ -113,9 +113,6 @@ class Longest:
         run = run + 1 if row["value"] > last else 1
         return [max(best, run), run, row["value"]]
 
-    def merge(self, left: list[int], right: list[int]) -> list[int]:
-        raise NotImplementedError
-
     def result(self, accumulator: list[int]) -> dict[str, Any]:
         return {"longest": accumulator[0]}
 

@@ -24,16 +24,13 @@ HIDDEN = "_rows"
 
 
 class Reducer(Protocol):
-    """What a user's class has: an accumulator made, fed row by row, merged, and read."""
+    """What a user's class has: an accumulator made, fed row by row, and read."""
 
     def create(self) -> Any:
         """The accumulator of no rows."""
 
     def add(self, accumulator: Any, row: Mapping[str, Any]) -> Any:
         """The accumulator with one more row."""
-
-    def merge(self, left: Any, right: Any) -> Any:
-        """One accumulator out of two."""
 
     def result(self, accumulator: Any) -> Mapping[str, Any]:
         """The columns of the pane."""
