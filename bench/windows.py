@@ -1,37 +1,42 @@
 """Windows against other engines: counts and sums of 4M events, rows per CPU second.
 
-`python bench/windows.py [--events N] [--rounds N] [--sides A,B]`; the last line is one JSON object.
-Sides alternate, each run in a process of its own, and a run counts only when its results are right.
-Engines that are not Spark run in throw-away environments, and are null where they cannot be had.
+`python -m bench.windows [--quick] [--only spark,engines,floor,growth]`. Sides take turns, and count only when their
+results are right. Engines that are not Spark run in throw-away environments; a figure is null where an engine cannot
+be had.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bench.window_data import Case, expected, write
-from bench.window_engines import PACKAGES
+from bench._report import Figures, Measure, run, say
+from bench._window_data import Case, expected, write
+from tests.stack.servers import Kafka
 
 ROOT = Path(__file__).resolve().parent.parent
+EVENTS, QUICK_EVENTS = 4_000_000, 200_000
+ROUNDS = 3
 LENGTHS = {"tumbling": (10_000, 10_000), "sliding": (60_000, 10_000)}
 KEYS = (100_000, 1_000)
 OURS = "weft"
 SPARK = (OURS, "native", "python_state")
-OTHERS = ("bytewax", "pathway", "quix", "pyflink")
+PACKAGES = {
+    "bytewax": "bytewax==0.21.1",
+    "pathway": "pathway==0.33.0",
+    "quix": "quixstreams==3.28.1",
+    "pyflink": "apache-flink==2.3.0",
+}
 # What other engines and Python's state need minutes for at full size, a part of the events shows.
-PARTS = {"python_state": 20, "bytewax": 10, "pathway": 10}
-GROWTH_KEYS = (1_000, 1_000_000)
+PARTS = {"python_state": 20, "bytewax": 10, "pathway": 10, "quix": 10}
 LIMIT_S = 1800
 
 
@@ -42,135 +47,159 @@ class SideError(Exception):
 class Bench:
     """Runs sides over cases in a scratch folder, and keeps their rates."""
 
-    def __init__(self, scratch: Path, events: int) -> None:
+    def __init__(self, scratch: Path, events: int, servers: str = "") -> None:
         self._scratch = scratch
         self._events = events
-        self._expected: dict[Case, list[int]] = {}
-        self._pythons: dict[str, str | None] = {}
-        self.rates: dict[tuple[str, str, int], list[float]] = {}
+        self._servers = servers
+        self._pythons: dict[str, str] = {}
+        self._rates: dict[tuple[str, str, int], float] = {}
 
-    def rate(self, side: str, shape: str, keys: int) -> float | None:
-        """Rows per CPU second of one run, or None where the side cannot run here."""
-        size, slide = LENGTHS[shape]
-        case = Case(self._events // PARTS.get(side, 1), keys, size, slide)
+    def on_spark(self, sides: tuple[str, ...], shape: str, keys: int, *, rounds: int) -> None:
+        """Rows per CPU second of sides that take turns in one Spark session."""
+        cases = {side: self._case(side, shape, keys) for side in sides}
+        asked = {"do": "compare", "rounds": rounds, "folder": str(self._scratch)}
+        asked["cases"] = {side: case.to_dict() for side, case in cases.items()}
+        for side, found in ask(asked).items():
+            self._note(side, shape, cases[side], found)
+
+    def elsewhere(self, side: str, shape: str, keys: int) -> None:
+        """Rows per CPU second of an engine that is not Spark."""
+        case = self._case(side, shape, keys)
         folder = self._scratch / f"{case.events}-{keys}"
         write(case, folder)
-        python = self._python(side)
-        if python is None:
-            return None
-        result = self._run(python, {"side": side, "case": case.to_dict(), "folder": str(folder)})
-        if case not in self._expected:
-            self._expected[case] = expected(case)
-        if result["checksum"] != self._expected[case]:
-            raise SideError(f"{side} gave {result['checksum']}, not {self._expected[case]}")
-        rows: float = case.events / result["cpu_s"]
-        self.rates.setdefault((side, shape, keys), []).append(rows)
-        say(f"{side:14}{case} {rows:12,.0f} rows per CPU second")
-        return rows
-
-    def ask(self, what: str, **more: Any) -> dict[str, Any]:
-        """Something else that the Spark side measures."""
-        return self._run(sys.executable, {"side": what, "folder": str(self._scratch), **more})
+        asked = {"side": side, "case": case.to_dict(), "folder": str(folder)}
+        if side not in self._pythons:
+            self._pythons[side] = self._install(side)
+        asked["servers"] = self._servers
+        found = execute(self._pythons[side], "_window_engines.py", asked, paths=[ROOT])
+        self._note(side, shape, case, found)
 
     def ratio(self, side: str, shape: str | None = None) -> float | None:
-        """Ours over theirs: the lowest of the ratios of medians over all cases that both ran."""
-        ratios = []
-        for (name, each, keys), rates in self.rates.items():
-            ours = self.rates.get((OURS, each, keys))
-            if name == side and ours and shape in (None, each):
-                ratios.append(statistics.median(ours) / statistics.median(rates))
+        """Ours over theirs: the lowest over all cases that both ran."""
+        ratios = [
+            self._rates[OURS, each, keys] / rate
+            for (name, each, keys), rate in self._rates.items()
+            if name == side and shape in (None, each)
+        ]
         return round(min(ratios), 2) if ratios else None
 
-    def _run(self, python: str, asked: dict[str, Any]) -> dict[str, Any]:
-        script = "window_engines.py" if asked["side"] in OTHERS else "window_spark.py"
-        paths = [str(ROOT), *([] if asked["side"] in OTHERS else [str(ROOT / "src")])]
-        answer = subprocess.run(
-            [python, str(ROOT / "bench" / script), json.dumps(asked)],
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-        lines = [line for line in answer.stdout.splitlines() if line.startswith("{")]
-        if answer.returncode != 0 or not lines:
-            raise SideError(f"{asked['side']} failed: {answer.stderr[-1500:]}")
-        result: dict[str, Any] = json.loads(lines[-1])
-        return result
+    def rates(self) -> dict[str, int]:
+        """Rows per CPU second of each side and case."""
+        return {
+            f"{side}_{shape}_{keys}": round(rate)
+            for (side, shape, keys), rate in self._rates.items()
+        }
 
-    def _python(self, side: str) -> str | None:
-        """The interpreter that has a side's engine, in an environment made for it when needed."""
-        if side in SPARK:
-            return sys.executable
-        if side not in self._pythons:
-            self._pythons[side] = self._install(side) if side in PACKAGES else None
-        return self._pythons[side]
+    def _case(self, side: str, shape: str, keys: int) -> Case:
+        size, slide = LENGTHS[shape]
+        return Case(self._events // PARTS.get(side, 1), keys, size, slide)
 
-    def _install(self, side: str) -> str | None:
-        uv = shutil.which(
-            "uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        )
+    def _note(self, side: str, shape: str, case: Case, found: dict[str, Any]) -> None:
+        right = expected(case)
+        if found["checksum"] != right:
+            raise SideError(f"{side} gave {found['checksum']}, not {right}")
+        rate = case.events / found["cpu_s"]
+        self._rates[side, shape, case.keys] = rate
+        say(f"{side:14}{case} {rate:12,.0f} rows per CPU second")
+
+    def _install(self, side: str) -> str:
+        """The interpreter of an environment made for an engine."""
+        uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "uv"
         place = self._scratch / f"venv-{side}"
-        if uv is None:
-            return None
-        made = subprocess.run([uv, "venv", "-q", str(place)], capture_output=True, check=False)
         python = str(place / "bin" / "python")
-        install = [uv, "pip", "install", "-q", "--python", python, "pyarrow", *PACKAGES[side]]
-        got = subprocess.run(install, capture_output=True, check=False)
-        return python if made.returncode == 0 and got.returncode == 0 else None
+        install = [uv, "pip", "install", "-q", "--python", python, "pyarrow", "psutil"]
+        for command in (
+            [uv, "venv", "-q", "--seed", "--python", sys.executable, str(place)],
+            [*install, PACKAGES[side]],
+        ):
+            made = subprocess.run(command, capture_output=True, text=True, check=False)
+            if made.returncode != 0:
+                raise SideError(f"{PACKAGES[side]} cannot be installed: {made.stderr[-500:]}")
+        return python
 
 
-def say(line: str) -> None:
-    """Progress, on standard error."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+def ask(asked: dict[str, Any]) -> dict[str, Any]:
+    """What Spark measures, in a process of its own."""
+    return execute(sys.executable, "_window_spark.py", asked, paths=[ROOT, ROOT / "src"])
 
 
-def measure(events: int, rounds: int, sides: list[str]) -> dict[str, Any]:
-    """All figures of this bench."""
+def execute(
+    python: str, script: str, asked: dict[str, Any], *, paths: list[Path]
+) -> dict[str, Any]:
+    """The JSON object at the end of what a script prints."""
+    answer = subprocess.run(
+        [python, str(ROOT / "bench" / script), json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+    )
+    lines = [line for line in answer.stdout.splitlines() if line.startswith("{")]
+    if answer.returncode != 0 or not lines:
+        raise SideError(f"{asked} failed: {answer.stderr[-1500:]}")
+    result: dict[str, Any] = json.loads(lines[-1])
+    return result
+
+
+def spark(quick: bool) -> Figures:
+    """Ours over Spark's own aggregation, and over PySpark's transformWithState."""
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
-        bench = Bench(Path(scratch), events)
-        failed: dict[str, str] = {}
-        for keys in KEYS:
-            for shape in LENGTHS:
-                for _ in range(rounds):
-                    for side in sides:
-                        if side in failed:
-                            continue
-                        try:
-                            bench.rate(side, shape, keys)
-                        except (SideError, subprocess.TimeoutExpired) as error:
-                            failed[side] = str(error)
-                            say(f"{side} is left out: {error}")
-        growth = [bench.ask("growth", keys=keys)["cpu_s"] for keys in GROWTH_KEYS]
+        bench = Bench(Path(scratch), QUICK_EVENTS if quick else EVENTS)
+        for keys, shape in product(KEYS, LENGTHS):
+            bench.on_spark(SPARK, shape, keys, rounds=1 if quick else ROUNDS)
         return {
             "vs_python_state": bench.ratio("python_state"),
             "vs_native": bench.ratio("native", "tumbling"),
             "vs_native_sliding": bench.ratio("native", "sliding"),
-            **{f"vs_{side}": bench.ratio(side) for side in OTHERS},
-            "floor_ms": bench.ask("floor")["p50_ms"],
-            "key_growth": round(growth[1] / growth[0], 2),
-            "rates": {
-                f"{side}_{shape}_{keys}": round(statistics.median(rates))
-                for (side, shape, keys), rates in bench.rates.items()
-            },
+            "spark_rates": bench.rates(),
         }
 
 
-def main() -> None:
-    """Print the figures as one JSON object on the last line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=4_000_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sides", default=",".join((*SPARK, *OTHERS)))
-    asked = parser.parse_args()
-    began = time.monotonic()
-    figures = measure(asked.events, asked.rounds, asked.sides.split(","))
-    machine = {"cores": os.cpu_count(), "python": platform.python_version()}
-    seconds = round(time.monotonic() - began, 1)
-    told = {"bench": "windows", "figures": figures, "machine": machine, "seconds": seconds}
-    sys.stdout.write(json.dumps(told) + "\n")
+def engines(quick: bool) -> Figures:
+    """Ours over engines that are not Spark; one that cannot be had or fails is left out."""
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="weft-bench-"))
+        broker = Path(scratch) / "kafka"
+        broker.mkdir()
+        kafka = stack.enter_context(Kafka(broker))
+        bench = Bench(Path(scratch), QUICK_EVENTS if quick else EVENTS, kafka.servers)
+        left = list(PACKAGES)
+        for keys, shape in product(KEYS, LENGTHS):
+            bench.on_spark((OURS,), shape, keys, rounds=1)
+            for side in list(left):
+                try:
+                    bench.elsewhere(side, shape, keys)
+                except (SideError, subprocess.SubprocessError) as error:
+                    left.remove(side)
+                    say(f"{side} is left out: {error}")
+        return {
+            **{f"vs_{side}": bench.ratio(side) for side in PACKAGES},
+            "engine_rates": bench.rates(),
+        }
 
+
+def floor(quick: bool) -> Figures:
+    """The time of a small batch through one window, in one partition."""
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
+        return {"floor_ms": ask({"do": "floor", "folder": scratch})["p50_ms"]}
+
+
+def growth(quick: bool) -> Figures:
+    """The cost of a row with a million keys over that with a thousand, at the same number of panes."""
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
+        found = ask({"do": "growth", "folder": scratch, "rounds": 1 if quick else ROUNDS})
+    few, many = (each["cpu_s"] for each in found.values())
+    say(f"growth     {few:.1f} s CPU with few keys, {many:.1f} s with many")
+    return {"key_growth": round(many / few, 2)}
+
+
+FIGURES = {
+    "spark": Measure(("vs_python_state", "vs_native", "vs_native_sliding", "spark_rates"), spark),
+    "engines": Measure((*(f"vs_{side}" for side in PACKAGES), "engine_rates"), engines),
+    "floor": Measure(("floor_ms",), floor),
+    "growth": Measure(("key_growth",), growth),
+}
 
 if __name__ == "__main__":
-    main()
+    run("windows", __doc__, FIGURES)

@@ -35,7 +35,7 @@ class ProjectError(WeftError):
         """The error for these problems, in the order of their places."""
         placed = sorted(problems, key=lambda one: (one.file or "", one.line or 0, one.column or 0))
         first = placed[0]
-        more = f" ({len(placed) - 1} more problems)" if len(placed) > 1 else ""
+        more = f" (And {len(placed) - 1} more.)" if len(placed) > 1 else ""
         return ProjectError(
             f"The project cannot run: {first.message}{more}",
             hint=first.hint,

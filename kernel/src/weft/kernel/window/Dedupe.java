@@ -19,12 +19,12 @@ public final class Dedupe {
     JsonNode spec = Plan.parse(specJson);
     long within = spec.get("within_ms").longValue();
     int buckets = spec.get("buckets").intValue();
-    List<Column> inputs = Plan.head(spec, true);
+    List<Column> inputs = Plan.head(spec);
     List<Column> keys = new ArrayList<>();
     spec.get("by").forEach(each -> keys.add(Plan.key(rows, functions.expr(each.get("expr").textValue()))));
     inputs.addAll(keys);
     StructType stream = Plan.columns(rows, inputs);
-    inputs.add(functions.expr(Plan.WEFT + ".id"));
+    inputs.add(Plan.id());
     StructType late = LateRow.type(stream);
     StructType result =
         new StructType().add("row", stream).add("late", late).add("control", DataTypes.StringType);

@@ -13,6 +13,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /** Addresses messages to buckets. */
 final class Mail {
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final IterableOnce<InternalRow> NONE =
+      CollectionConverters.asScala(Collections.<InternalRow>emptyIterator());
 
   private final int[] groups;
 
@@ -39,7 +41,7 @@ final class Mail {
   }
 
   static IterableOnce<InternalRow> none() {
-    return CollectionConverters.asScala(Collections.<InternalRow>emptyIterator());
+    return NONE;
   }
 
   static IterableOnce<InternalRow> all(List<InternalRow> rows) {

@@ -35,14 +35,17 @@ public final class Panes {
     List<Definition> definitions = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
     spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments)));
-    Layout layout = new Layout(definitions, Slicer.ARGUMENTS, shape.timestamp, shape.hasSpan());
-    List<Column> inputs = Plan.head(spec, layout.isOrdered);
+    Layout layout = new Layout(definitions, Slicer.arguments(keys.size()), shape.timestamp, shape.hasSpan());
+    List<Column> inputs = Plan.head(spec);
     List<Column> columns = new ArrayList<>();
     StructType late = LateRow.type(Plan.columns(rows, columns));
-    columns.add(functions.expr(Plan.WEFT + ".id"));
-    inputs.add(functions.struct(keys.toArray(new Column[0])));
+    columns.add(Plan.id());
     inputs.add(functions.when(mayBeLate(inputs, shape), functions.struct(columns.toArray(new Column[0]))));
+    inputs.addAll(keys);
     inputs.addAll(arguments);
+    if (layout.isOrdered) {
+      inputs.add(Plan.id());
+    }
     StructType pane = PaneRow.type(keyType, layout);
     int buckets = spec.get("buckets").intValue();
     Task task = new Task(specJson, shape, layout, buckets, spec.path("inputs").asInt(1), keyType, pane, late);

@@ -10,7 +10,9 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.KeyValueGroupedDataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero;
 import org.apache.spark.sql.classic.ExpressionUtils$;
 import org.apache.spark.sql.functions;
@@ -23,6 +25,7 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** The parts that every operator with buckets puts its plan together from. */
 final class Plan {
@@ -35,8 +38,7 @@ final class Plan {
   static final int EVENT_TIME_AT = 1;
   static final int KNOT_AT = 2;
   static final int WATERMARK_AT = 3;
-  static final int ID_AT = 4;
-  static final int HEAD = 5;
+  static final int HEAD = 4;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private Plan() {}
@@ -53,14 +55,13 @@ final class Plan {
     return spec.path("state").asText().equals("memory");
   }
 
-  /** The columns that come first: control, event time, knot, watermark, and the id where it is needed. */
-  static List<Column> head(JsonNode spec, boolean needsId) {
+  /** The columns that come first: control, event time, knot and watermark. */
+  static List<Column> head(JsonNode spec) {
     List<Column> columns = new ArrayList<>();
     columns.add(functions.col(CONTROL));
     columns.add(functions.expr(spec.path("event_time").asText(WEFT + ".event_time")).cast(DataTypes.TimestampType));
     columns.add(functions.expr(spec.path("knot").asText(WEFT + ".knot")));
     columns.add(functions.expr(WEFT + ".watermark").cast(DataTypes.TimestampType));
-    columns.add(needsId ? functions.expr(WEFT + ".id") : functions.lit(null).cast(DataTypes.StringType));
     return columns;
   }
 
@@ -75,6 +76,19 @@ final class Plan {
     }
     into.add(functions.col(WEFT));
     return stream.add(WEFT, rows.schema().apply(WEFT).dataType());
+  }
+
+  /** Reads columns of these types from a row, the first of them at a place. */
+  static UnsafeProjection places(StructType type, int first) {
+    List<Expression> places = new ArrayList<>();
+    for (StructField field : type.fields()) {
+      places.add(new BoundReference(first + places.size(), field.dataType(), true));
+    }
+    return UnsafeProjection.create(CollectionConverters.asScala(places).toList());
+  }
+
+  static Column id() {
+    return functions.expr(WEFT + ".id");
   }
 
   /** The same columns under plain names, each computed once. */

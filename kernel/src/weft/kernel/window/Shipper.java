@@ -9,13 +9,14 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.IterableOnce;
 
 /**
  * Sends whole rows to the buckets of their keys, many in one message.
  *
- * <p>In: control, event time, knot, watermark and id of a row, its keys, and the columns that a late row keeps. A row
- * whose time has passed, so that nobody remembers its key, is late.
+ * <p>In: control, event time, knot and watermark of a row, its keys, and the columns that a late row keeps, its id last.
+ * A row whose time has passed, so that nobody remembers its key, is late.
  */
 final class Shipper extends RowGenerator {
   private static final long serialVersionUID = 1;
@@ -84,9 +85,13 @@ final class Shipper extends RowGenerator {
     blobs[bucket] = blobs[bucket] == null ? new Blob() : blobs[bucket];
     blobs[bucket].putArray(key.getBytes());
     blobs[bucket].putLong(values.getLong(Plan.EVENT_TIME_AT));
-    blobs[bucket].putArray(values.getUTF8String(Plan.ID_AT).getBytes());
+    blobs[bucket].putArray(((UTF8String) id().eval(row)).getBytes());
     blobs[bucket].putArray(rowOf.apply(row).getBytes());
     return Mail.none();
+  }
+
+  private Expression id() {
+    return inputs().get(inputs().size() - 1);
   }
 
   @Override

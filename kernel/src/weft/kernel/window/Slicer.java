@@ -15,15 +15,14 @@ import scala.collection.IterableOnce;
 /**
  * The first half of a windowed aggregation: combines the records of a partition before they are shuffled.
  *
- * <p>In: control, event time, knot, watermark and id of a row, its keys as one struct, what it becomes when it is late
- * as another, and the arguments of the aggregates. Out: messages to the buckets.
+ * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late as a struct, its keys, the
+ * arguments of the aggregates, and its id where their order counts. Out: messages to the buckets.
  */
 final class Slicer extends RowGenerator {
   private static final long serialVersionUID = 1;
 
-  static final int KEY = Plan.HEAD;
-  static final int LATE = Plan.HEAD + 1;
-  static final int ARGUMENTS = Plan.HEAD + 2;
+  private static final int LATE = Plan.HEAD;
+  private static final int KEYS = Plan.HEAD + 1;
 
   /** Entries held before they are sent on, so that a huge partition needs no huge heap. */
   private static final int MOST_ENTRIES = 1_000_000;
@@ -32,7 +31,7 @@ final class Slicer extends RowGenerator {
 
   private transient boolean isOpen;
   private transient UnsafeProjection valuesOf;
-  private transient int keys;
+  private transient UnsafeProjection keyOf;
   private transient int lateColumns;
   private transient LateRow lateRow;
   private transient Mail mail;
@@ -55,9 +54,14 @@ final class Slicer extends RowGenerator {
     return new Slicer(replaced, task);
   }
 
+  /** The place of the first argument, after so many keys. */
+  static int arguments(int keys) {
+    return KEYS + keys;
+  }
+
   private void open() {
     valuesOf = isInPlace() ? null : projection(0, inputs().size());
-    keys = task.keyType().size();
+    keyOf = Plan.places(task.keyType(), KEYS);
     lateColumns = ((StructType) inputs().get(LATE).dataType()).size();
     lateRow = new LateRow(task.lateType());
     mail = new Mail(task.buckets());
@@ -87,7 +91,7 @@ final class Slicer extends RowGenerator {
     if (!values.isNullAt(Plan.CONTROL_AT)) {
       return Mail.one(mail.control(values.getUTF8String(Plan.CONTROL_AT)));
     }
-    UnsafeRow key = (UnsafeRow) values.getStruct(KEY, keys);
+    UnsafeRow key = keyOf.apply(values);
     int hash = Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
     if (values.isNullAt(Plan.EVENT_TIME_AT)) {
       return Mail.one(late(values, hash, null, 0));
@@ -102,7 +106,7 @@ final class Slicer extends RowGenerator {
     if (task.layout().isOrdered) {
       moment.eventTime = eventTime;
       moment.knot = knot;
-      moment.id = values.getUTF8String(Plan.ID_AT);
+      moment.id = values.getUTF8String(inputs().size() - 1);
     }
     Shape shape = task.shape();
     if (shape.isSliced()) {

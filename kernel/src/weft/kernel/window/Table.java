@@ -2,7 +2,6 @@ package weft.kernel.window;
 
 import java.util.Arrays;
 import org.apache.spark.unsafe.Platform;
-import org.apache.spark.unsafe.array.ByteArrayMethods;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 
 /**
@@ -118,10 +117,16 @@ final class Table {
   }
 
   private boolean isAt(int entry, Object base, long offset, int length, int hash) {
-    return hashes[entry] == hash
-        && keyLength[entry] == length
-        && ByteArrayMethods.arrayEquals(
-            base, offset, keys, (long) Platform.BYTE_ARRAY_OFFSET + keyAt[entry], length);
+    if (hashes[entry] != hash || keyLength[entry] != length) {
+      return false;
+    }
+    long known = (long) Platform.BYTE_ARRAY_OFFSET + keyAt[entry];
+    for (int word = 0; word < length; word += Long.BYTES) {
+      if (Platform.getLong(base, offset + word) != Platform.getLong(keys, known + word)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Doubles the arrays and places every entry anew, the newest of which has this hash. */

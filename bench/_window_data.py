@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# Batches of 500,000 events at full size, as a stream that keeps up with much would have them.
-BATCHES = 8
+# Batches of a million events at full size, as a stream that keeps up with much would have them.
+BATCHES = 4
 SPAN_MS = 290_000
 DISORDER_MS = 1_500
 DELAY_MS = 2_000

@@ -1,5 +1,6 @@
-"""One side of the windows bench on Spark, run in a process of its own: ours, Spark's aggregation,
-PySpark's state.
+"""The sides of the windows bench on Spark: ours, Spark's aggregation, and PySpark's state.
+
+They take turns in one process, so that what the JVM has compiled and how busy the machine is are the same for all.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ import json
 import statistics
 import sys
 import tempfile
-import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from bench.window_data import BUCKETS, DELAY_MS, SPAN_MS, Case, write
+from bench._window_data import BUCKETS, DELAY_MS, SPAN_MS, Case, write
 from weft.runtime import session
 from weft.windows import panes
 from weft.windows.aggregate import parse_aggregates
@@ -27,9 +28,11 @@ SCHEMA = (
 )
 FAR_KEY = -1
 OURS = "weft"
-MOST_KEYS = 1_000_000
+GROWTH_KEYS = (1_000, 1_000_000)
 GROWTH_EVENTS = 1_000_000
-FLOOR_BATCHES = 60
+WARM_RUNS = 16
+WARM_SHARE = 10
+FLOOR_BATCHES = 150
 
 
 def weft(stream: DataFrame, case: Case) -> DataFrame:
@@ -69,7 +72,7 @@ def native(stream: DataFrame, case: Case) -> DataFrame:
 
 def python_state(stream: DataFrame, case: Case) -> DataFrame:
     """PySpark's transformWithState: a processor per key in Python, with a timer per window."""
-    from bench.window_processor import OUTPUT, processor
+    from bench._window_processor import OUTPUT, processor
 
     return (
         stream.where("_control is null")
@@ -108,23 +111,59 @@ def run(
     files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     stream = files.parquet(str(folder / "in"))
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
-        before, began = cpu_seconds(), time.monotonic()
-        writer = SIDES[side](stream, case).writeStream.option("checkpointLocation", scratch)
+        name = side.split()[0]
+        # Spark's own windows fire in a batch of their own, after the one that brought the watermark.
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(name != OURS).lower())
+        before = cpu_seconds()
+        writer = SIDES[name](stream, case).writeStream.option("checkpointLocation", scratch)
         query = (writer.foreachBatch(take) if checks else writer.format("noop")).start()
         query.processAllAvailable()
-        spent = {"cpu_s": cpu_seconds() - before, "seconds": time.monotonic() - began}
+        spent = cpu_seconds() - before
         query.stop()
-    return {**spent, "checksum": sums}
+    return {"cpu_s": spent, "checksum": sums}
 
 
-def growth(spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]:
-    """Ours with so many keys in windows so long that the number of panes is always about the same."""
-    keys, events = asked["keys"], GROWTH_EVENTS
-    size = SPAN_MS * keys // MOST_KEYS
-    case = Case(events, keys, size, size)
-    folder = Path(asked["folder"]) / f"growth-{keys}"
-    write(case, folder)
-    return warm(spark, OURS, case, folder)
+def compare(
+    spark: SparkSession, sides: list[str], cases: dict[str, Case], folder: Path, *, rounds: int
+) -> dict[str, Any]:
+    """For each side a run whose results are checked, and the CPU seconds of those that count.
+
+    Short runs come first: what the JVM compiles in the first seconds of a query would else be most of what is
+    measured, and a stream runs for days.
+    """
+    short = {side: replace(case, events=case.events // WARM_SHARE) for side, case in cases.items()}
+    for case in {*cases.values(), *short.values()}:
+        write(case, place(folder, case))
+    for _ in range(WARM_RUNS):
+        for side in sides:
+            run(spark, side, short[side], place(folder, short[side]), checks=False)
+    checked = {
+        side: run(spark, side, cases[side], place(folder, cases[side]), checks=True)
+        for side in sides
+    }
+    spent: dict[str, list[float]] = {side: [] for side in sides}
+    for _ in range(rounds):
+        for side in sides:
+            taken = run(spark, side, cases[side], place(folder, cases[side]), checks=False)
+            spent[side].append(taken["cpu_s"])
+    return {
+        side: {"checksum": checked[side]["checksum"], "cpu_s": statistics.median(spent[side])}
+        for side in sides
+    }
+
+
+def place(folder: Path, case: Case) -> Path:
+    """Where the events of a case are; its windows do not matter to them."""
+    return folder / f"{case.events}-{case.keys}"
+
+
+def growth(spark: SparkSession, folder: Path, *, rounds: int) -> dict[str, Any]:
+    """Ours with few and many keys, in windows so long that the number of panes is about the same."""
+    cases = {}
+    for keys in GROWTH_KEYS:
+        size = SPAN_MS * keys // max(GROWTH_KEYS)
+        cases[f"{OURS} {keys}"] = Case(GROWTH_EVENTS, keys, size, size)
+    return compare(spark, list(cases), cases, folder, rounds=rounds)
 
 
 def floor(spark: SparkSession, folder: Path) -> dict[str, Any]:
@@ -153,29 +192,21 @@ def floor(spark: SparkSession, folder: Path) -> dict[str, Any]:
     return {"p50_ms": statistics.median(times[len(times) // 3 :])}
 
 
-def warm(spark: SparkSession, side: str, case: Case, folder: Path) -> dict[str, Any]:
-    """A run whose results are checked, which also warms the compiler, and then the one that counts."""
-    checked = run(spark, side, case, folder, checks=True)
-    counted = run(spark, side, case, folder, checks=False)
-    return {**counted, "checksum": checked["checksum"]}
-
-
 def main() -> None:
-    """Run what the first argument asks for; the last line of the output is the result."""
+    """Do what the first argument asks for; the last line of the output is the result."""
     asked = json.loads(sys.argv[1])
-    side, folder = asked["side"], Path(asked["folder"])
+    folder = Path(asked["folder"])
     conf = {"spark.driver.memory": "4g"}
-    if side == "floor":
+    if asked["do"] == "floor":
         conf["spark.sql.shuffle.partitions"] = "1"
-    if side in ("native", "python_state"):
-        conf["spark.sql.streaming.noDataMicroBatches.enabled"] = "true"
     spark = session.create("local[2]", app="weft-bench", conf=conf)
-    if side == "growth":
-        result = growth(spark, asked)
-    elif side == "floor":
+    if asked["do"] == "growth":
+        result = growth(spark, folder, rounds=asked["rounds"])
+    elif asked["do"] == "floor":
         result = floor(spark, folder / "floor")
     else:
-        result = warm(spark, side, Case(**asked["case"]), folder)
+        cases = {side: Case(**case) for side, case in asked["cases"].items()}
+        result = compare(spark, list(cases), cases, folder, rounds=asked["rounds"])
     session.stop(spark)
     sys.stdout.write(json.dumps(result) + "\n")
 

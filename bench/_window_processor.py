@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
-from bench.window_data import Case
+from bench._window_data import Case
 
 OUTPUT = "start timestamp, end timestamp, key bigint, n bigint, s bigint"
 
