@@ -79,7 +79,8 @@ def kills(quick: bool) -> Figures:
     ):
         for _ in range(2):
             cluster.start_worker()
-        feeder = Feeder(cluster, rows=ROWS, make=order, bad=True)
+        # So many that work is always in hand, so few that a recovery is not catching up.
+        feeder = Feeder(cluster, rows=ROWS, make=order, bad=True, pause_s=1.0, most_waiting=3)
         feeder.start()
         _await_through(cluster, feeder.feed())
         recoveries = []

@@ -32,7 +32,7 @@ class ModelRule:
 
     def takes(self, row: Row) -> bool:
         """Whether the rule is for this row."""
-        return is_taken(self.id, self.percent, row["id"])
+        return self.percent >= 100 or is_taken(self.id, self.percent, row["id"])
 
 
 @dataclass(frozen=True)

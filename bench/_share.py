@@ -21,7 +21,7 @@ def share_of(rule: str, key: int) -> int:
 
 def is_taken(rule: str, percent: float, key: int) -> bool:
     """Whether a rule for a share of the keys is for this one."""
-    return percent >= 100 or share_of(rule, key) < round(percent * SHARES / 100)
+    return share_of(rule, key) < round(percent * SHARES / 100)
 
 
 def _xxh64(data: bytes, seed: int) -> int:

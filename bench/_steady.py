@@ -11,10 +11,6 @@ import httpx
 
 from tests.faults.cluster import Cluster
 
-PAUSE_S = 0.2
-MOST_WAITING = 20
-"""Micro-batches that may wait; more are not fed, so that a run ends soon after it was told to."""
-
 
 class Feeder(threading.Thread):
     """Feeds the orders of a cluster, micro-batch by micro-batch."""
@@ -27,21 +23,26 @@ class Feeder(threading.Thread):
         make: Callable[[int], Any],
         partitions: int = 1,
         bad: bool = False,
+        pause_s: float = 0.2,
+        most_waiting: int = 20,
     ) -> None:
+        """Micro-batches that come while `most_waiting` wait are held back, so that a run ends soon after its feed."""
         super().__init__(daemon=True)
         self._cluster = cluster
         self._make = make
         self._partitions = partitions
         self._bad = bad
+        self._pause_s = pause_s
+        self._most_waiting = most_waiting
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.rows = rows
         self.fed = 0
 
     def run(self) -> None:
-        while not self._ended.wait(PAUSE_S):
+        while not self._ended.wait(self._pause_s):
             with suppress(httpx.HTTPError):
-                if self.fed - self._cluster.consumed("orders") < MOST_WAITING:
+                if self.fed - self._cluster.consumed("orders") < self._most_waiting:
                     self.feed()
 
     def feed(self) -> int:

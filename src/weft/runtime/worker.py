@@ -146,7 +146,7 @@ class Worker:
             if now is None or (now["version"], now["epoch"]) != self._versions[name]:
                 log.info("pipeline %s stops", name)
                 query.stop()
-                del self._queries[name]
+                self._queries.pop(name, None)
                 stopped = True
         for name, assignment in wanted.items():
             failed = self._failed.get(name)
@@ -230,7 +230,7 @@ class Worker:
         for name, query in list(self._queries.items()):
             if query.is_active:
                 continue
-            del self._queries[name]
+            self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
             if failure is not None:
                 self._note_failure(name, failure)

@@ -133,10 +133,6 @@ class Catalog:
         fields = self._records.find("stream", name)
         return Stream.from_dict(fields) if fields else None
 
-    def sides(self) -> dict[str, str]:
-        """The side streams, each with the stream whose knots it shares."""
-        return {s.name: s.origin for s in self.streams() if s.kind == "side"}
-
     def schema(self, fingerprint: str) -> dict[str, Any] | None:
         """The schema with this fingerprint, in Spark's JSON form."""
         found: dict[str, Any] | None = self._records.find("schema", fingerprint)

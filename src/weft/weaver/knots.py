@@ -103,8 +103,10 @@ class Knots:
         for fields in self._records.scan("knot", stream, start=number + 1, limit=limit):
             yield Knot.from_dict(fields)
 
-    def pin(self, request: PinRequest, rules: Callable[[int], tuple[RuleRef, ...]]) -> Knot:
-        """The knot of this batch: the one made before, or a new one with the rules in force now."""
+    def pin(
+        self, request: PinRequest, rules: Callable[[int], tuple[RuleRef, ...]]
+    ) -> tuple[Knot, Knot | None]:
+        """The knot of this batch and the one before it: the one pinned first, or a new one with the rules of now."""
         known = self._records.find("batch", request.pipeline, request.epoch, request.batch)
         if known is not None:
             knot = self.get(request.stream, known["knot"])
@@ -116,7 +118,7 @@ class Knots:
                     pipeline=request.pipeline,
                     knot=knot.number,
                 )
-            return knot
+            return knot, None if knot.previous is None else self.find(knot.stream, knot.previous)
         head = self.head(request.stream)
         previous = self.find(request.stream, head.number) if head.number is not None else None
         number = head.last + 1
@@ -154,7 +156,7 @@ class Knots:
             expect={key("knot", knot.stream, number): None},
             durable=False,
         )
-        return knot
+        return knot, previous
 
     def complete(
         self, knot: Knot, facts: Mapping[str, Any], also: Callable[[Knot], list[Write]]

@@ -18,6 +18,7 @@ class Metrics:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._watermarks: dict[tuple[str, str], int] = {}
         self.registry = CollectorRegistry()
         self._processed = self._counter("stream_events_processed", "Records that came in")
         self._duration = Histogram(
@@ -60,15 +61,18 @@ class Metrics:
         if "windows" in knot.watermarks:
             self._windows.labels(name).set(knot.watermarks["windows"])
         for partition, watermark in _watermarks(knot).items():
-            self._lag.labels(name, partition).set_function(partial(self._lag_of, watermark))
+            place = (name, partition)
+            if place not in self._watermarks:
+                self._lag.labels(*place).set_function(partial(self._lag_of, place))
+            self._watermarks[place] = watermark
 
     def state(self, pipeline: str, report: dict[str, Any]) -> None:
         """Take in what a worker says of the state of a pipeline."""
         self._state_bytes.labels(pipeline).set(report["bytes"])
         self._state_rows.labels(pipeline).set(report["rows"])
 
-    def _lag_of(self, watermark: int) -> float:
-        return max(0.0, (to_ms(self._clock.now()) - watermark) / 1000)
+    def _lag_of(self, place: tuple[str, str]) -> float:
+        return max(0.0, (to_ms(self._clock.now()) - self._watermarks[place]) / 1000)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(name, text, ["pipeline", *labels], registry=self.registry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -65,12 +65,12 @@ class Rules:
             )
         return rule
 
-    def in_force(self, origin: str, sides: Mapping[str, str], number: int) -> list[Rule]:
+    def in_force(self, origin: str, number: int) -> list[Rule]:
         """The rules on a stream and on the side streams written with it, for knot `number`."""
         return [
             rule
             for rule in self.all(active=True)
-            if sides.get(rule.stream, rule.stream) == origin and rule.in_force(number)
+            if rule.in_force(number) and self._origin_of(rule) == origin
         ]
 
     def refs(self, rules: Iterable[Rule]) -> tuple[RuleRef, ...]:

@@ -92,9 +92,8 @@ class Weaver:
         pipeline = self.catalog.pipeline(request.pipeline)
         if pipeline.hold is not None:
             raise PipelineHeldError(pipeline.name, pipeline.hold)
-        knot = self.knots.pin(request, lambda number: self._rules_in_force(request.stream, number))
-        previous = (
-            self.knots.find(knot.stream, knot.previous) if knot.previous is not None else None
+        knot, previous = self.knots.pin(
+            request, lambda number: self._rules_in_force(request.stream, number)
         )
         return {
             "knot": knot.to_dict(),
@@ -304,7 +303,7 @@ class Weaver:
         self.store.apply([put("stream", side.name, record=asdict(side))])
 
     def _rules_in_force(self, stream: str, number: int) -> tuple[RuleRef, ...]:
-        return self.rules.refs(self.rules.in_force(stream, self.catalog.sides(), number))
+        return self.rules.refs(self.rules.in_force(stream, number))
 
     def _note_streams(self, knot: Knot, facts: dict[str, Any]) -> list[Write]:
         """Streams that this knot wrote to for the first time, or with new columns."""

@@ -66,8 +66,8 @@ class Records:
 
 def put(*parts: str | int, record: Any) -> Write:
     """The write that stores a record at a key."""
-    body = canonical.encode(record)
-    return Write(key(*parts), _checksum(key(*parts), body) + body)
+    name, body = key(*parts), canonical.encode(record)
+    return Write(name, _checksum(name, body) + body)
 
 
 def remove(*parts: str | int) -> Write:

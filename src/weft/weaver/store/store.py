@@ -72,7 +72,7 @@ def key(*parts: str | int) -> bytes:
     True
     """
     return b"\x00".join(
-        b"%020d" % part if isinstance(part, int) else part.encode() for part in parts
+        [b"%020d" % part if isinstance(part, int) else part.encode() for part in parts]
     )
 
 
