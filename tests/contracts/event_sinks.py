@@ -36,3 +36,16 @@ class Numbered(EventSink):
 
     def close(self) -> None:
         self.calls.append(("close", None))
+
+
+class Stubborn(EventSink):
+    """Refuses what it is given until it is told to take it."""
+
+    takes: ClassVar[bool] = False
+
+    def write(self, records: list[dict[str, Any]]) -> None:
+        if not self.takes:
+            raise ConnectionError("nobody answers")
+
+    def close(self) -> None:
+        pass

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.contracts.event_sinks import Stubborn
 from tests.spark.projects import CLEAN, as_set, order, orders, shop
+from weft.errors import WeftError
 from weft.lineage.knot import Status
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play
@@ -85,6 +87,23 @@ def test_a_worker_that_dies_at_any_point_loses_and_doubles_nothing(tmp_path: Pat
             assert [knot.number for knot in knots] == list(range(1, len(knots) + 1))
             assert all(knot.status is Status.COMPLETE for knot in knots)
             assert not any(knot.ledger.missing() for knot in knots)
+
+
+def test_a_batch_that_fails_is_said_and_runs_again_with_the_same_knot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink = {"python": "tests.contracts.event_sinks:Stubborn"}
+    with play(shop(clean={**CLEAN, "sinks": [sink]}), storage=tmp_path) as run:
+        with pytest.raises(WeftError, match="nobody answers"):
+            run.feed("orders", [order(1)])
+        events = run.api.get("/events", params={"stream": False}).json()
+        failed = next(event for event in events if event["kind"] == "knot.failed")
+        assert (failed["stream"], failed["knot"]) == ("clean-orders", 1)
+        monkeypatch.setattr(Stubborn, "takes", True)
+        run.resume()
+        assert [(k.number, k.status) for k in run.knots("clean-orders", all=True)] == [
+            (1, Status.COMPLETE)
+        ]
 
 
 def test_what_was_stored_goes_on_in_a_new_weaver_and_worker(tmp_path: Path) -> None:

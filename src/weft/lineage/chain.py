@@ -25,7 +25,7 @@ class Line:
     def pending(self) -> Knot | None:
         """The knot whose batch is running, or was when the worker died."""
         newest = self.knots.get(self.last)
-        return newest if newest and newest.status is Status.IN_PROGRESS else None
+        return newest if newest and newest.is_open else None
 
 
 def live_numbers(knots: Mapping[int, Knot], head: int | None) -> frozenset[int]:

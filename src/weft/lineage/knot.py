@@ -106,6 +106,11 @@ class Knot:
     duration_ms: int = 0
     hash: str | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its batch is still to be finished."""
+        return self.status in (Status.IN_PROGRESS, Status.FAILED)
+
     def content(self) -> dict[str, Any]:
         """What the hash is taken over."""
         fields = self.to_dict()

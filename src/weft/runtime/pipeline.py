@@ -143,6 +143,11 @@ class RunningPipeline:
         for sink in self.sinks:
             sink.deliver(knot.number, rows)
 
+    def fail(self, reason: str) -> None:
+        """Tell the weaver that the batch in hand failed."""
+        body = {"worker": self.worker, "token": self.token, "reason": reason}
+        self.client.call("POST", f"/pins/{self.stream.name}/fail", body)
+
     def complete(self, knot: Knot, facts: Mapping[str, Any]) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""
         self.client.insist(

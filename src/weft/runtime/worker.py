@@ -36,6 +36,8 @@ log = get_logger(__name__)
 
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 30.0
+TAKEN_AWAY = ("lease.lost", "pipeline.held")
+"""Failures that are none: another worker or a rollback has the pipeline."""
 
 
 @dataclass
@@ -73,6 +75,7 @@ class Worker:
         self._failed: dict[str, Failed] = {}
         self._project: Project | None = None
         self._project_hash: str | None = None
+        self._history = ""
         self._stopping = threading.Event()
         self._work = Work(self)
 
@@ -112,6 +115,7 @@ class Worker:
             try:
                 answer = self._sync(revision, wait)
                 self._adopt(answer["project"])
+                self._history = answer["history"]
             except WeaverAwayError as error:
                 log.warning("%s", error.message)
                 self._stopping.wait(1.0)
@@ -175,6 +179,7 @@ class Worker:
                 stream=stream.name,
                 schema=stream.schema,
                 key=stream.key,
+                history=self._history,
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
@@ -233,13 +238,25 @@ class Worker:
             self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
             if failure is not None:
+                self._tell_failure(query, failure)
                 self._note_failure(name, failure)
+
+    def _tell_failure(self, query: Query, error: WeftError) -> None:
+        """Mark the knot in hand, unless the pipeline was taken away or the weaver cannot be told."""
+        if error.code in TAKEN_AWAY:
+            return
+        try:
+            query.run.fail(error.message)
+        except WeftError as refused:
+            log.warning(
+                "the failure of pipeline %s is not noted: %s", query.run.name, refused.message
+            )
 
     def _note_failure(self, name: str, error: WeftError) -> None:
         before = self._failed.get(name)
         times = before.times + 1 if before else 1
         delay = min(FIRST_RETRY_S * 2 ** (times - 1), LONGEST_RETRY_S)
-        if error.code in ("lease.lost", "pipeline.held"):
+        if error.code in TAKEN_AWAY:
             delay = 0.0
         self._failed[name] = Failed(error, times, time.monotonic() + delay)
         log.warning("pipeline %s: %s Trying again in %.1f s.", name, error.message, delay)

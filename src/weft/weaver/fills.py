@@ -83,7 +83,7 @@ class Fills:
         while True:
             head = self._weaver.knots.head(stream.origin)
             knot = self._weaver.knots.find(stream.origin, head.last)
-            if knot is None or str(knot.status) != "IN_PROGRESS":
+            if knot is None or not knot.is_open:
                 return
             if self._weaver.leases.holder(stream.pipeline) is None:
                 return

@@ -118,6 +118,8 @@ class Knots:
                     pipeline=request.pipeline,
                     knot=knot.number,
                 )
+            if knot.status is Status.FAILED:
+                knot = self._become(knot, Status.IN_PROGRESS)
             return knot, None if knot.previous is None else self.find(knot.stream, knot.previous)
         head = self.head(request.stream)
         previous = self.find(request.stream, head.number) if head.number is not None else None
@@ -157,6 +159,19 @@ class Knots:
             durable=False,
         )
         return knot, previous
+
+    def fail(self, stream: str) -> Knot | None:
+        """Note that the batch in hand of a stream failed; its knot keeps its rules until the batch runs again."""
+        knot = self.find(stream, self.head(stream).last)
+        if knot is None or knot.status is not Status.IN_PROGRESS:
+            return None
+        return self._become(knot, Status.FAILED)
+
+    def _become(self, knot: Knot, status: Status) -> Knot:
+        changed = knot.becoming(status)
+        write = put("knot", changed.stream, changed.number, record=changed.to_dict())
+        self._records.store.apply([write], durable=False)
+        return changed
 
     def complete(
         self, knot: Knot, facts: Mapping[str, Any], also: Callable[[Knot], list[Write]]

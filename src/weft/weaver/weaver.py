@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import uuid
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -54,6 +55,7 @@ class Weaver:
         self.started = iso(self.clock.now())
         self.flush = Flush(store)
         self.records = Records(store)
+        self.history = self._name_history()
         self.events = Events(self.records, self.clock)
         self.metrics = Metrics(self.clock)
         self.knots = Knots(self.records, self.clock)
@@ -103,6 +105,14 @@ class Weaver:
             else {"watermark": previous.watermark, "watermarks": previous.watermarks},
         }
 
+    def fail(self, stream: str, reason: str, *, worker: str, token: int) -> Knot | None:
+        """Note that the batch in hand of a stream failed, and why; it will run again with the same rules."""
+        self.leases.check(self.catalog.stream(stream).pipeline, worker, token)
+        knot = self.knots.fail(stream)
+        if knot is not None:
+            self.events.record("knot.failed", stream=stream, knot=knot.number, reason=reason)
+        return knot
+
     def complete(
         self, stream: str, number: int, facts: dict[str, Any], *, worker: str, token: int
     ) -> Knot:
@@ -147,6 +157,7 @@ class Weaver:
         project = self.catalog.find_project()
         return {
             "revision": self._revision,
+            "history": self.history,
             "project": project.hash if project else None,
             "pipelines": self.workers.assign(report),
             "tasks": self.tasks.take(report.worker, self.workers.connected()),
@@ -301,6 +312,15 @@ class Weaver:
         origin = self.catalog.stream(rule.stream)
         side = Stream(rule.output, origin.pipeline, origin=origin.origin, kind="side")
         self.store.apply([put("stream", side.name, record=asdict(side))])
+
+    def _name_history(self) -> str:
+        """What names this store's life: in another one, knots are counted from one again."""
+        known = self.records.find("history")
+        if known is None:
+            known = {"id": str(uuid.uuid4())}
+            self.store.apply([put("history", record=known)])
+        name: str = known["id"]
+        return name
 
     def _rules_in_force(self, stream: str, number: int) -> tuple[RuleRef, ...]:
         return self.rules.refs(self.rules.in_force(stream, number))

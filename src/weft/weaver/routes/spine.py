@@ -1,4 +1,4 @@
-"""What workers call for every batch: pin before, complete after. Bodies are read in one pass, for speed."""
+"""What workers call for every batch: pin before, complete after, or fail. Bodies are read in one pass, for speed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from weft import canonical
 from weft.weaver.knots import PinRequest
-from weft.weaver.routes import KnotNumber
+from weft.weaver.routes import KnotNumber, UsesWeaver
 from weft.weaver.weaver import Weaver
 
 router = APIRouter(tags=["spine"])
@@ -38,6 +38,14 @@ class Completion(BaseModel):
     worker: str
     token: int
     facts: dict[str, Any]
+
+
+class Failure(BaseModel):
+    """Why a batch could not be finished."""
+
+    worker: str
+    token: int
+    reason: str
 
 
 def _takes(form: type[BaseModel]) -> dict[str, Any]:
@@ -68,6 +76,13 @@ async def complete(request: Request, stream: str, number: KnotNumber) -> Respons
     knot = weaver.complete(stream, number, body.facts, worker=body.worker, token=body.token)
     await weaver.flush.wait()
     return _json(knot.to_dict())
+
+
+@router.post("/pins/{stream}/fail")
+async def fail(body: Failure, stream: str, weaver: UsesWeaver) -> dict[str, Any]:
+    """Note that the batch in hand of a stream failed; it keeps its rules and runs again."""
+    knot = weaver.fail(stream, body.reason, worker=body.worker, token=body.token)
+    return {"knot": None if knot is None else knot.number}
 
 
 async def _read(request: Request, form: type[Form]) -> Form:
