@@ -25,6 +25,7 @@ from weft.project.definition import Project, StreamSpec
 from weft.runtime import keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
+from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.query import Query
 from weft.runtime.storage import Storage
@@ -77,6 +78,7 @@ class Worker:
         self._project_hash: str | None = None
         self._history = ""
         self._stopping = threading.Event()
+        self._heartbeat = Heartbeat(self._line, self.id, self._tokens)
         self._work = Work(self)
 
     @property
@@ -110,12 +112,14 @@ class Worker:
     def run(self) -> None:
         """Work until `stop` is called from another thread or a signal handler."""
         revision, wait = -1, 0.0
+        self._heartbeat.start()
         log.info("worker %s is up, master %s", self.id, self.spark.sparkContext.master)
         while not self._stopping.is_set():
             try:
                 answer = self._sync(revision, wait)
                 self._adopt(answer["project"])
                 self._history = answer["history"]
+                self._heartbeat.synced(answer["lease_s"])
             except WeaverAwayError as error:
                 log.warning("%s", error.message)
                 self._stopping.wait(1.0)
@@ -136,6 +140,7 @@ class Worker:
     def abandon(self) -> None:
         """Drop everything as `kill -9` does; only the test kit does this."""
         self._stopping.set()
+        self._heartbeat.end()
         for query in list(self._queries.values()):  # the loop may be starting one just now
             query.abandon()
         self._queries.clear()
@@ -273,6 +278,9 @@ class Worker:
         }
         return self._line.call("POST", f"/workers/{self.id}/sync", body)
 
+    def _tokens(self) -> dict[str, int]:
+        return {name: query.run.token for name, query in list(self._queries.items())}
+
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
         for name, query in list(self._queries.items()):
@@ -319,6 +327,7 @@ class Worker:
             except WeaverAwayError:
                 log.info("the weaver is away; the lease of %s ends by itself", name)
         self._queries.clear()
+        self._heartbeat.end()
         self._line.close()
 
 

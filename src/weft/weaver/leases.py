@@ -49,6 +49,7 @@ class Leases:
     def __init__(self, records: Records, clock: Clock, *, duration: timedelta = DURATION) -> None:
         self._records = records
         self._clock = clock
+        self._since = clock.now()
         self.duration = duration
 
     def find(self, pipeline: str) -> Lease | None:
@@ -100,7 +101,9 @@ class Leases:
         return lease
 
     def _is_live(self, lease: Lease) -> bool:
-        return lease.worker is not None and self._clock.now() < parse_iso(lease.expires)
+        """A lease that could not be renewed because the weaver was away lives on for a while."""
+        ends = max(parse_iso(lease.expires), self._since + self.duration)
+        return lease.worker is not None and self._clock.now() < ends
 
     def _expiry(self) -> str:
         return iso(self._clock.now() + self.duration)

@@ -158,6 +158,7 @@ class Weaver:
         return {
             "revision": self._revision,
             "history": self.history,
+            "lease_s": self.leases.duration.total_seconds(),
             "project": project.hash if project else None,
             "pipelines": self.workers.assign(report),
             "tasks": self.tasks.take(report.worker, self.workers.connected()),

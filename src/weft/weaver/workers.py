@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -56,6 +58,12 @@ class Workers:
         """Remember what a worker said of itself."""
         record = {**asdict(report), "seen": iso(self._clock.now())}
         self._records.store.apply([put("worker", report.worker, record=record)])
+
+    def renew(self, worker: str, tokens: Mapping[str, int]) -> None:
+        """Extend the leases that a worker still holds."""
+        for pipeline, token in tokens.items():
+            with suppress(LeaseLostError):  # it learns so at its next sync
+                self._leases.renew(pipeline, worker, token)
 
     def assign(self, report: Report) -> dict[str, dict[str, Any]]:
         """What this worker should run from now on: its leases renewed, free pipelines added.

@@ -62,3 +62,20 @@ def test_a_lease_that_is_given_back_is_free_at_once(leases: Leases) -> None:
     assert leases.holder("clean") is None
     second = leases.acquire("clean", "b")
     assert second and second.token == first.token + 1
+
+
+def test_a_lease_that_ran_out_while_the_weaver_was_away_can_still_be_renewed_by_its_holder(
+    clock: ManualClock,
+) -> None:
+    records = Records(MemoryStore())
+    before = Leases(records, clock)
+    held = before.acquire("clean", "a")
+    clock.advance(3 * before.duration)
+    after = Leases(records, clock)
+    assert held and after.acquire("clean", "b") is None
+    clock.advance(after.duration / 2)
+    after.renew("clean", "a", held.token)
+    clock.advance(after.duration * 2 / 3)
+    assert after.holder("clean") == "a"
+    clock.advance(after.duration)
+    assert after.acquire("clean", "b") is not None

@@ -38,6 +38,18 @@ async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> dict[str, Any]:
     return await weaver.sync(report, revision=body.revision, wait=body.wait)
 
 
+class Renewal(BaseModel):
+    """The leases that a worker holds, by pipeline with their tokens."""
+
+    leases: dict[str, int]
+
+
+@router.post("/workers/{worker}/renew", status_code=204)
+async def renew(weaver: UsesWeaver, worker: str, body: Renewal) -> None:
+    """Extend leases while their worker is busy with something else than a sync."""
+    weaver.workers.renew(worker, body.leases)
+
+
 class Answer(BaseModel):
     """What came of a task."""
 
