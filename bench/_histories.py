@@ -233,7 +233,7 @@ def _seen(row: dict[str, Any]) -> str:
 
 def histories(quick: bool) -> Figures:
     """How many of the random histories end with a stream that is not what it should be."""
-    count, acts = (2, 8) if quick else (100, 14)
+    count, acts = (2, 8) if quick else (100, 10)
     wrong = 0
     for seed in range(count):
         with (

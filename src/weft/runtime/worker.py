@@ -72,6 +72,7 @@ class Worker:
         self._line = WeaverClient(address)
         self._started = iso(SystemClock().now())
         self._queries: dict[str, Query] = {}
+        self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
         self._failed: dict[str, Failed] = {}
         self._project: Project | None = None
@@ -148,6 +149,7 @@ class Worker:
 
     def reconcile(self, wanted: Mapping[str, Mapping[str, Any]]) -> bool:
         """Bring the running queries in line with what is wanted; True when something was stopped."""
+        self._assigned = {name: now["token"] for name, now in wanted.items()}
         self._collect_failures()
         stopped = False
         for name, query in list(self._queries.items()):
@@ -279,7 +281,10 @@ class Worker:
         return self._line.call("POST", f"/workers/{self.id}/sync", body)
 
     def _tokens(self) -> dict[str, int]:
-        return {name: query.run.token for name, query in list(self._queries.items())}
+        """The leases to keep: of queries that run, and of those that are about to be started."""
+        running = {name: query.run.token for name, query in list(self._queries.items())}
+        waiting = {n: token for n, token in self._assigned.items() if n not in self._failed}
+        return {**waiting, **running}
 
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
