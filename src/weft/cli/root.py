@@ -8,6 +8,7 @@ import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.command import Group
 from weft.cli.demo import demo
+from weft.cli.events import events
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.pipeline import pipeline
@@ -49,6 +50,7 @@ for command in (
     record,
     windows,
     state,
+    events,
     rule,
     rollback,
     verify,

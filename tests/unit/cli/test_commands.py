@@ -266,6 +266,14 @@ def test_watermarks_say_what_holds_them_back() -> None:
     assert shown[2].endswith("yes") and "1970-01-01 00:00:03.000" in shown[2]
 
 
+def test_an_event_is_a_line_with_its_facts() -> None:
+    event = {"number": 7, "kind": "knot.failed", "at": "2026-01-01T00:00:00.000000Z", "knot": 3}
+    weaver = FakeWeaver({"GET /events": [event]})
+    [line] = run("events", "-n", "5", weaver=weaver).stdout.splitlines()
+    assert line.split() == ["7", "2026-01-01", "00:00:00", "knot.failed", "knot=3"]
+    assert weaver.params == {"stream": "false", "limit": "5"}
+
+
 def test_a_worker_is_listed_by_the_noun_that_also_runs_one() -> None:
     weaver = FakeWeaver({"GET /workers": []})
     assert "weft worker" in run("worker", "list", weaver=weaver).stdout

@@ -18,10 +18,11 @@ router = APIRouter(tags=["events"])
 async def follow(
     weaver: UsesWeaver, after: KnotNumber | None = None, stream: bool = True, limit: Count = 1000
 ) -> Any:
-    """Server-sent events from number `after` on (default: from now on); `stream=false` gives a list."""
-    start = weaver.events.last if after is None else after
+    """Server-sent events after number `after`, by default from now on; with `stream=false` a list, of the newest."""
     if not stream:
-        return weaver.events.since(start if after is not None else 0, limit=limit)
+        start = max(0, weaver.events.last - limit) if after is None else after
+        return weaver.events.since(start, limit=limit)
+    start = weaver.events.last if after is None else after
 
     async def body() -> AsyncIterator[bytes]:
         yield b": weft\n\n"
