@@ -28,7 +28,7 @@ RECOVERY_LIMIT_S = 300.0
 
 PROJECT = {
     "app_name": "kills",
-    "processing": {"parallelism": 1, "checkpoint_interval": 0.0},
+    "processing": {"parallelism": 1, "checkpoint_interval": 0.25},
     "watermarks": {"delay_seconds": 0, "idle_seconds": 86400},
     "streams": {
         "orders": {
