@@ -97,7 +97,7 @@ PARTS = {
     "latency": Measure(("latency_gain",), latency),
     "throughput": Measure(("throughput_ratio",), throughput),
     "growth": Measure(("growth",), growth),
-    "pins": Measure(("pins_per_s",), _weaver.pins),
+    "pins": Measure(("pins_per_s", "knots_per_s"), _weaver.pins),
     "lineage": Measure(("lineage_ms",), _weaver.lineage),
 }
 
