@@ -19,6 +19,8 @@ DELAY_MS = 2_000
 START_MS = 1_700_000_000_000 // 60_000 * 60_000
 BUCKETS = 8
 SEED = 7
+FAR_KEY = -1
+"""The key of the one event that is far ahead and closes every window; no side counts its pane."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,13 @@ def expected(case: Case) -> list[int]:
     return [len(panes), overlap * len(keys), overlap * sum(values)]
 
 
+def events_in(scratch: Path, case: Case) -> Path:
+    """The folder of a case's events, written when first asked for; its windows do not matter to them."""
+    folder = scratch / f"{case.events}-{case.keys}"
+    write(case, folder)
+    return folder
+
+
 def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
     """One Parquet file per batch in the form of a stream, control rows among them; kept if it is
     there.
@@ -89,7 +98,7 @@ def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
     _write_file(
         folder / "in" / f"{batches:03d}.parquet",
         batches,
-        [-1],
+        [FAR_KEY],
         [0],
         [far],
         watermark,

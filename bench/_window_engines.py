@@ -16,11 +16,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pyarrow.parquet as pq
 
-FAR_KEY = -1
-DELAY = timedelta(seconds=2)
+from bench._cpu import cpu_seconds
+from bench._window_data import DELAY_MS, FAR_KEY
+
+DELAY = timedelta(milliseconds=DELAY_MS)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Run = Callable[[], list[int]]
 """What counts: the work over events that are ready, and the checksum of its results."""
@@ -239,12 +240,6 @@ ENGINES: dict[str, Callable[[dict[str, int], Path, str], Run]] = {
     "quix": quix,
     "pyflink": pyflink,
 }
-
-
-def cpu_seconds() -> float:
-    """CPU time of this process and of those it has started."""
-    spent = [p.cpu_times() for p in [psutil.Process(), *psutil.Process().children(recursive=True)]]
-    return sum(each.user + each.system for each in spent)
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from bench._window_data import BUCKETS, DELAY_MS, SPAN_MS, Case, write
+from bench._cpu import cpu_seconds
+from bench._window_data import BUCKETS, DELAY_MS, FAR_KEY, SPAN_MS, Case, events_in, write
 from weft.runtime import session
 from weft.windows import panes
 from weft.windows.aggregate import parse_aggregates
@@ -27,8 +27,9 @@ SCHEMA = (
     "key bigint, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, "
     "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
 )
-FAR_KEY = -1
 OURS = "weft"
+Runs = list[tuple[str, Case]]
+"""Which side runs which case."""
 GROWTH_KEYS = (1_000, 1_000_000)
 GROWTH_EVENTS = 1_000_000
 WARM_RUNS = 16
@@ -88,15 +89,6 @@ def python_state(stream: DataFrame, case: Case) -> DataFrame:
 SIDES = {"weft": weft, "native": native, "python_state": python_state}
 
 
-def cpu_seconds() -> float:
-    """CPU time of this process, its JVM and its Python workers, the dead ones too."""
-    total = 0.0
-    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
-        spent = process.cpu_times()
-        total += spent.user + spent.system + spent.children_user + spent.children_system
-    return total
-
-
 def run(
     spark: SparkSession, side: str, case: Case, folder: Path, *, checks: bool
 ) -> dict[str, Any]:
@@ -111,13 +103,12 @@ def run(
             sums[place] += told[place] or 0
 
     files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    stream = files.parquet(str(folder / "in"))
+    stream = files.parquet(str(events_in(folder, case) / "in"))
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
-        name = side.split()[0]
         # Spark's own windows fire in a batch of their own, after the one that brought the watermark.
-        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(name != OURS).lower())
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(side != OURS).lower())
         before = cpu_seconds()
-        writer = SIDES[name](stream, case).writeStream.option("checkpointLocation", scratch)
+        writer = SIDES[side](stream, case).writeStream.option("checkpointLocation", scratch)
         query = (writer.foreachBatch(take) if checks else writer.format("noop")).start()
         query.processAllAvailable()
         spent = cpu_seconds() - before
@@ -125,50 +116,37 @@ def run(
     return {"cpu_s": spent, "checksum": sums}
 
 
-def compare(
-    spark: SparkSession, sides: list[str], cases: dict[str, Case], folder: Path, *, rounds: int
-) -> dict[str, Any]:
-    """For each side a run whose results are checked, and the CPU seconds of those that count.
+def compare(spark: SparkSession, runs: Runs, folder: Path, *, rounds: int) -> list[dict[str, Any]]:
+    """For each side and case the checksum of a run, and the CPU seconds of those that count.
 
     Short runs come first: what the JVM compiles in the first seconds of a query would else be most of what is
     measured, and a stream runs for days.
     """
-    short = {side: replace(case, events=case.events // WARM_SHARE) for side, case in cases.items()}
-    for case in {*cases.values(), *short.values()}:
-        write(case, place(folder, case))
-    for side in sides:
+    for side, case in runs:
+        short = replace(case, events=case.events // WARM_SHARE)
         ends = time.monotonic() + WARM_S
         for _ in range(WARM_RUNS):
-            run(spark, side, short[side], place(folder, short[side]), checks=False)
+            run(spark, side, short, folder, checks=False)
             if time.monotonic() > ends:
                 break
-    checked = {
-        side: run(spark, side, cases[side], place(folder, cases[side]), checks=True)
-        for side in sides
-    }
-    spent: dict[str, list[float]] = {side: [] for side in sides}
-    for _ in range(rounds):
-        for side in sides:
-            taken = run(spark, side, cases[side], place(folder, cases[side]), checks=False)
-            spent[side].append(taken["cpu_s"])
-    return {
-        side: {"checksum": checked[side]["checksum"], "cpu_s": statistics.median(spent[side])}
-        for side in sides
-    }
+    checked = [run(spark, side, case, folder, checks=True) for side, case in runs]
+    turns = [
+        [run(spark, side, case, folder, checks=False)["cpu_s"] for side, case in runs]
+        for _ in range(rounds)
+    ]
+    return [
+        {"checksum": found["checksum"], "cpu_s": statistics.median(spent)}
+        for found, spent in zip(checked, zip(*turns, strict=True), strict=True)
+    ]
 
 
-def place(folder: Path, case: Case) -> Path:
-    """Where the events of a case are; its windows do not matter to them."""
-    return folder / f"{case.events}-{case.keys}"
-
-
-def growth(spark: SparkSession, folder: Path, *, rounds: int) -> dict[str, Any]:
+def growth(spark: SparkSession, folder: Path, *, rounds: int) -> list[dict[str, Any]]:
     """Ours with few and many keys, in windows so long that the number of panes is about the same."""
-    cases = {}
+    runs = []
     for keys in GROWTH_KEYS:
         size = SPAN_MS * keys // max(GROWTH_KEYS)
-        cases[f"{OURS} {keys}"] = Case(GROWTH_EVENTS, keys, size, size)
-    return compare(spark, list(cases), cases, folder, rounds=rounds)
+        runs.append((OURS, Case(GROWTH_EVENTS, keys, size, size)))
+    return compare(spark, runs, folder, rounds=rounds)
 
 
 def floor(spark: SparkSession, folder: Path) -> dict[str, Any]:
@@ -205,15 +183,16 @@ def main() -> None:
     if asked["do"] == "floor":
         conf["spark.sql.shuffle.partitions"] = "1"
     spark = session.create("local[2]", app="weft-bench", conf=conf)
+    result: Any
     if asked["do"] == "growth":
         result = growth(spark, folder, rounds=asked["rounds"])
     elif asked["do"] == "floor":
         result = floor(spark, folder / "floor")
     else:
-        cases = {side: Case(**case) for side, case in asked["cases"].items()}
-        result = compare(spark, list(cases), cases, folder, rounds=asked["rounds"])
+        runs = [(side, Case(**case)) for side, case in asked["runs"]]
+        result = compare(spark, runs, folder, rounds=asked["rounds"])
     session.stop(spark)
-    sys.stdout.write(json.dumps(result) + "\n")
+    sys.stdout.write(json.dumps({"found": result}) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._report import Figures, Measure, run, say
-from bench._window_data import Case, expected, write
+from bench._window_data import Case, events_in, expected
 from tests.stack.servers import Kafka
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,18 +57,17 @@ class Bench:
 
     def on_spark(self, sides: tuple[str, ...], shape: str, keys: int, *, rounds: int) -> None:
         """Rows per CPU second of sides that take turns in one Spark session."""
-        cases = {side: self._case(side, shape, keys) for side in sides}
+        cases = [self._case(side, shape, keys) for side in sides]
         asked = {"do": "compare", "rounds": rounds, "folder": str(self._scratch)}
-        asked["cases"] = {side: case.to_dict() for side, case in cases.items()}
-        for side, found in ask(asked).items():
-            self._note(side, shape, cases[side], found)
+        asked["runs"] = [(s, case.to_dict()) for s, case in zip(sides, cases, strict=True)]
+        for side, case, found in zip(sides, cases, ask(asked), strict=True):
+            self._note(side, shape, case, found)
 
     def elsewhere(self, side: str, shape: str, keys: int) -> None:
         """Rows per CPU second of an engine that is not Spark."""
         case = self._case(side, shape, keys)
-        folder = self._scratch / f"{case.events}-{keys}"
-        write(case, folder)
-        asked = {"side": side, "case": case.to_dict(), "folder": str(folder)}
+        folder = str(events_in(self._scratch, case))
+        asked = {"side": side, "case": case.to_dict(), "folder": folder}
         if side not in self._pythons:
             self._pythons[side] = self._install(side)
         asked["servers"] = self._servers
@@ -119,9 +118,9 @@ class Bench:
         return python
 
 
-def ask(asked: dict[str, Any]) -> dict[str, Any]:
+def ask(asked: dict[str, Any]) -> Any:
     """What Spark measures, in a process of its own."""
-    return execute(sys.executable, "_window_spark.py", asked, paths=[ROOT, ROOT / "src"])
+    return execute(sys.executable, "_window_spark.py", asked, paths=[ROOT, ROOT / "src"])["found"]
 
 
 def execute(
@@ -188,7 +187,7 @@ def growth(quick: bool) -> Figures:
     """The cost of a row with a million keys over that with a thousand, at the same number of panes."""
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
         found = ask({"do": "growth", "folder": scratch, "rounds": 1 if quick else GROWTH_ROUNDS})
-    few, many = (each["cpu_s"] for each in found.values())
+    few, many = (each["cpu_s"] for each in found)
     say(f"growth     {few:.1f} s CPU with few keys, {many:.1f} s with many")
     return {"key_growth": round(many / few, 2)}
 
