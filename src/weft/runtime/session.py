@@ -21,6 +21,9 @@ from weft.runtime.java import get_java
 KERNEL_JAR = Path(__file__).with_name("weft-kernel.jar")
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
+COMPILE_ALL = "-XX:-DontCompileHugeMethods"
+"""Java's compiler leaves methods over 8,000 bytes alone, and a batch with many rules or columns is one such."""
+
 SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -29,6 +32,9 @@ SETTINGS: Mapping[str, str] = {
     # Tiny batches: a partition is a task of milliseconds; planning anew costs more than it saves.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
+    # A batch is one select over all outputs: compiled whole, however many columns they have together.
+    "spark.sql.codegen.maxFields": "10000",
+    "spark.executor.extraJavaOptions": COMPILE_ALL,
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -96,7 +102,9 @@ def create(
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()}",
+        "spark.driver.extraJavaOptions": (
+            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL}"
+        ),
         **(conf or {}),
     }
     builder = SparkSession.builder.master(master).appName(app)

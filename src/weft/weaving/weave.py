@@ -129,17 +129,19 @@ def _divert(
     condition: str | None,
     depth: int,
 ) -> None:
-    """Weave a side stream: park the main row in a struct, work on a copy, fold it into its own struct."""
+    """Weave a side stream: park the main row beside, work on a copy, fold it into a struct, take the main row back.
+
+    What is parked are columns: copies by name cost nothing, while a struct would be built for every row.
+    """
     assert rule.output is not None
     main, schema = list(cloth.columns), cloth.schema
-    parked = f"_weft_main{depth}"
+    kept = [*main, "_weft_verdict", "_weft_reason"]
+    parked = {name: f"_weft_main{depth}_{n}" for n, name in enumerate(kept)}
     side = f"_weft_side_{len(targets)}"
     skipped = cloth.code(Verdict("filtered", f"outside:{rule.id}"))
     cloth.select(
-        **{
-            parked: _struct(_plain([*main, "_weft_verdict", "_weft_reason"])),
-            "_weft_verdict": f"CASE WHEN {held(condition)} THEN {skipped} END",
-        }
+        **{column: quoted(name) for name, column in parked.items()},
+        _weft_verdict=f"CASE WHEN {held(condition)} THEN {skipped} END",
     )
     _apply_steps(cloth, rule)
     target = Target(side, rule.output)
@@ -154,11 +156,11 @@ def _divert(
         }
     )
     cloth.reshape(
-        {name: f"{parked}.{quoted(name)}" for name in main},
-        _weft_verdict=f"{parked}._weft_verdict",
-        _weft_reason=f"{parked}._weft_reason",
+        {name: parked[name] for name in main},
+        _weft_verdict=parked["_weft_verdict"],
+        _weft_reason=parked["_weft_reason"],
     )
-    cloth.hide(parked)
+    cloth.hide(*parked.values())
     cloth.schema = schema
 
 
