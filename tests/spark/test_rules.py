@@ -174,6 +174,20 @@ def test_a_branch_is_compared_promoted_and_ends(run: Play) -> None:
     assert sorted(ids(run.rows("trial"))) == [3, 4, 5, 6, 8]  # nothing after it ended
 
 
+def test_a_branch_is_compared_up_to_the_last_knot_that_both_have(run: Play) -> None:
+    run.feed("orders", orders(0, 3))
+    run.api.post("/branches", json={"stream": "orders", "name": "trial"}).raise_for_status()
+    run.feed("orders", orders(3, 3))
+    run.crash("between")  # the branch has the rows of this batch, the stream has not
+    run.feed("orders", orders(6, 2))
+    run.api.post("/pipelines/orders/stop").raise_for_status()
+    run.resume()
+    assert (len(run.rows("orders")), len(run.rows("trial"))) == (6, 5)
+    diff = run.api.get("/branches/trial/diff").raise_for_status().json()
+    assert diff["rows"] == {"left": 3, "right": 3}
+    assert (diff["added"], diff["removed"], diff["changed"]) == (0, 0, 0)
+
+
 def test_a_pipeline_reads_the_side_stream_of_a_rule(run: Play) -> None:
     run.attach(stream="orders", steps=[{"filter": "total > 4"}], output="big", id="big")
     run.feed("orders", orders(0, 7))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.spark.projects import CLEAN, ORDERS, REVENUE, order, shop
 from weft.errors import WeftError
+from weft.runtime.faults import POINTS
 from weft.testing import Play, play
 
 
@@ -150,6 +151,18 @@ def test_state_in_memory_gives_the_same_panes(tmp_path: Path) -> None:
         run.feed("orders", [at(12, 3)])
         run.resume()
         assert panes(run) == [(0, 2, "on_time", 0)]
+
+
+def test_a_window_survives_a_crash_at_every_point_of_its_batch(tmp_path: Path) -> None:
+    with play(shop(revenue={**REVENUE, "from": "orders"}), storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1)])
+        for number, point in enumerate(POINTS, 1):
+            run.crash(point, visit=2)  # the first is the source's
+            run.feed("orders", [at(6 * number + 1, number)])
+            run.resume()
+        assert panes(run) == [
+            (start, orders, "on_time", 0) for start, orders in ((0, 2), (10, 2), (20, 1), (30, 2))
+        ]
 
 
 def test_a_window_without_event_time_is_refused_before_it_runs(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def _render_branches(output: Output, branches: list[dict[str, Any]]) -> None:
 def _render_diff(output: Output, found: dict[str, Any]) -> None:
     rows = found["rows"]
     output.line(
-        f"{found['left']} has {rows['left']} rows after knot {found['after']}, "
+        f"after knot {found['after']} up to {found['upto']}, {found['left']} has {rows['left']} rows and "
         f"{found['right']} has {rows['right']}: {found['added']} added, {found['removed']} removed, "
         f"{found['changed']} changed"
     )

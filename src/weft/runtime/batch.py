@@ -20,16 +20,21 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
     3. Write: every output stream takes the rows once, however often this runs: first the diverted
        streams, then the stream itself, whose commit holds everything that the knot will say.
     4. Record: sinks get the rows, the knot becomes COMPLETE. Then Spark commits the batch.
+
+    A batch whose rows were written by an earlier try is not woven again; only its state is brought up to it.
     """
     started = time.monotonic()
     run.faults.reach("pin")
     pinned = run.pin(batch, read(run.checkpoint, batch))  # 1
     if pinned.knot.status is Status.COMPLETE:
+        weaving.keep_state(frame, run)
         return
     run.faults.reach("pinned")
 
     facts = record.find_written(run, pinned)
-    if facts is None:
+    if facts is not None:
+        weaving.keep_state(frame, run)
+    else:
         run.faults.reach("weave")
         woven = weaving.weave(frame, run, pinned)  # 2
         result = weaving.write(woven, run, pinned)  # 3

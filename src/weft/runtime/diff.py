@@ -24,13 +24,17 @@ def diff(
     left: str,
     right: str,
     after: int,
+    upto: int,
     left_schema: dict[str, Any],
     right_schema: dict[str, Any],
     key: list[str],
 ) -> dict[str, Any]:
-    """Compare the rows of two streams after a knot; a record is the same row in both by its id."""
-    old = _rows(worker, left, after, Schema.from_json(left_schema), name="old")
-    new = _rows(worker, right, after, Schema.from_json(right_schema), name="new")
+    """Compare the rows of two streams of the same knots in (after, upto]; their ids say which rows are the same.
+
+    The last knot is one that both have: of the batch in hand, side streams are written first.
+    """
+    old = _rows(worker, left, after, upto, Schema.from_json(left_schema), name="old")
+    new = _rows(worker, right, after, upto, Schema.from_json(right_schema), name="new")
     both = old.join(new, "id", "full_outer").cache()
     try:
         removed = both.where("new IS NULL")
@@ -40,6 +44,7 @@ def diff(
             "left": left,
             "right": right,
             "after": after,
+            "upto": upto,
             "key": key,
             "rows": {"left": old.count(), "right": new.count()},
             "added": added.count(),
@@ -55,12 +60,12 @@ def diff(
         both.unpersist()
 
 
-def _rows(worker: Worker, stream: str, after: int, schema: Schema, *, name: str) -> DataFrame:
+def _rows(
+    worker: Worker, stream: str, after: int, upto: int, schema: Schema, *, name: str
+) -> DataFrame:
     """Every row as its id and the JSON of its columns, nulls left out so that added columns show."""
     table = Tables(worker.spark, worker.storage).open(stream)
-    found = (
-        list(chunks(table, stream, after, EVERYTHING, rows=EVERYTHING)) if table.exists() else []
-    )
+    found = list(chunks(table, stream, after, upto, rows=EVERYTHING)) if table.exists() else []
     chunk = found[0] if found else Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
     columns = ", ".join(map(quoted, schema.names))

@@ -27,6 +27,10 @@ class DrainingError(Exception):
     """A batch began after its pipeline was told to stop; it will run when the pipeline is started again."""
 
 
+class FailedBatchError(Exception):
+    """What Spark is told of a batch that failed: one line. On a whole traceback its error handling overflows."""
+
+
 class Query:
     """The running query of a pipeline."""
 
@@ -62,7 +66,7 @@ class Query:
             self._failure = error
             if not isinstance(error, WeftError):
                 log.error("batch %d of pipeline %s failed", batch, self.run.name, exc_info=error)
-            raise
+            raise FailedBatchError(_first_line(error)) from None
 
     @property
     def is_active(self) -> bool:

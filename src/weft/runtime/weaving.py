@@ -49,6 +49,12 @@ def run_stages(frame: DataFrame, compiled: Weave, known: Mapping[str, Any]) -> D
     return frame
 
 
+def keep_state(frame: DataFrame, run: RunningPipeline) -> None:
+    """Run a batch for its state alone. Spark refuses to commit a batch whose state was not, repeated or not."""
+    if run.shape.operator:
+        frame.write.format("noop").mode("overwrite").save()
+
+
 def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
     """Write every output's rows to files of its table in one pass; no table knows of them yet."""
     outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}

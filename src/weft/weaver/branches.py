@@ -62,6 +62,7 @@ class Branches:
         """What differs between a branch and its stream: rows added, removed, changed, with examples."""
         weaver = self._weaver
         rule = self._get(name)
+        origin = weaver.catalog.stream(rule.stream).origin
         return dict(
             await weaver.ask(
                 "diff",
@@ -69,6 +70,7 @@ class Branches:
                     "left": rule.stream,
                     "right": name,
                     "after": rule.filled_after or 0,
+                    "upto": weaver.knots.head(origin).number or 0,
                     "left_schema": schema_now(weaver, rule.stream).to_json(),
                     "right_schema": schema_now(weaver, name).to_json(),
                     "key": weaver.key_of(rule.stream),

@@ -233,6 +233,7 @@ def test_a_branch_is_compared_with_the_stream_that_it_left() -> None:
         "left": "orders",
         "right": "trial",
         "after": 3,
+        "upto": 9,
         "rows": {"left": 2, "right": 2},
         "added": 1,
         "removed": 1,
