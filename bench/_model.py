@@ -95,7 +95,7 @@ class Model:
             return self.fed
         before = woven[pipeline.source]
         if pipeline.change is None:
-            return _panes(before, woven[self.pipelines[0].stream])
+            return _panes(before, self.fed)
         change = pipeline.change
         return [[new for row in rows if (new := change(row)) is not None] for rows in before]
 
@@ -116,12 +116,12 @@ def _weave(
     return rows
 
 
-def _panes(batches: list[list[Row]], source: list[list[Row]]) -> list[list[Row]]:
+def _panes(batches: list[list[Row]], fed: list[list[Row]]) -> list[list[Row]]:
     """Tumbling counts by country, each in the micro-batch whose watermark reaches the window's end."""
     open_panes: dict[tuple[int, str], list[Row]] = {}
     watermark = -1
     fired: list[list[Row]] = []
-    for rows, came in zip(batches, source, strict=True):
+    for rows, came in zip(batches, fed, strict=True):
         for row in rows:
             start = row["second"] // WINDOW_S * WINDOW_S
             open_panes.setdefault((start, row["country"]), []).append(row)

@@ -50,10 +50,15 @@ def test_every_struct_goes_to_its_own_stream(spark: SparkSession, tmp_path: Path
 
 def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
-    result = kernel.write(woven(stream, [1, 2, 4, 8, 11]), prefix="k", outputs={"out": stream.path})
-    assert result["outputs"]["out"]["partitions"] == {
-        "0": {"rows": 3, "min_event_time_us": 2_000_000, "max_event_time_us": 8_000_000},
-        "1": {"rows": 2, "min_event_time_us": 1_000_000, "max_event_time_us": 11_000_000},
+    times = f.expr("_weft.partition"), f.expr("_weft.event_time")
+    rows = stream.rows([1, 2, 4, 8, 11, 15, 99], 1)
+    frame = rows.select(f.when(f.col("n") != 8, f.struct("n", "_weft")).alias("out"), *times)
+    outputs = {"out": stream.path}
+    result = kernel.write(frame, prefix="k", outputs=outputs, verdict=None, latest_ms=15_000)
+    assert result["outputs"]["out"]["rows"] == 6
+    assert result["partitions"] == {
+        "0": {"rows": 3, "ahead": 0, "max_event_time_us": 8_000_000},
+        "1": {"rows": 4, "ahead": 1, "max_event_time_us": 15_000_000},
     }
 
 

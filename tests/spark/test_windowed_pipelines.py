@@ -76,6 +76,24 @@ def test_watermarks_are_told_by_partition_with_what_holds_them_back(run: Play) -
     assert below["inputs"] == {"clean-orders": told["watermark"]}
 
 
+def test_events_from_the_future_are_counted_and_neither_close_windows_nor_keep_them_open(
+    run: Play,
+) -> None:
+    run.feed("orders", [at(1, 1), {**at(0, 2), "at": "2999-01-01T00:00:00Z"}])
+    assert panes(run) == []
+    run.feed("orders", [at(12, 3), {**at(0, 4), "at": "2999-01-01T00:00:00Z"}])
+    assert panes(run) == [(0, 1, "on_time", 0)]
+    [told] = run.api.get("/watermarks", params={"stream": "orders"}).json()
+    assert told["partitions"]["0"]["ahead"] == 2
+
+
+def test_time_goes_on_when_a_rule_drops_every_record(run: Play) -> None:
+    run.feed("orders", [at(1, 1)])
+    run.attach(stream="orders", steps=[{"filter": "id < 2"}], id="nobody")
+    run.feed("orders", [at(12, 2)])
+    assert panes(run) == [(0, 1, "on_time", 0)]
+
+
 def test_state_survives_a_changed_number_of_partitions(run: Play) -> None:
     run.feed("orders", [at(1, 1), {**at(2, 2), "country": "fr"}])
     plan = run.api.post("/pipelines/revenue/repartition?dry_run=true", json={"partitions": 3})

@@ -80,10 +80,10 @@ def rows(terminal: Terminal, name: str, storage: Path, limit: int, weft: bool) -
 
 
 @stream.command()
-@stream_name
+@click.argument("name", metavar="STREAM", required=False)
 @asks_weaver
-def watermarks(terminal: Terminal, name: str) -> None:
-    """How far event time has come in a stream: each partition, its lag, what holds the minimum back."""
+def watermarks(terminal: Terminal, name: str | None) -> None:
+    """How far event time has come, in STREAM or in all: each partition, its lag, what holds the minimum back."""
     terminal.show(terminal.get("/watermarks", stream=name), _render_watermarks)
 
 

@@ -11,20 +11,22 @@ from weft.cli.output import Output, moment_ms
 def render_watermarks(output: Output, streams: Sequence[Mapping[str, Any]]) -> None:
     """A line per stream and partition; what holds a stream's watermark back is marked."""
     output.table(
-        ["STREAM", "PARTITION", "WATERMARK", "LAG", "STATE", "HOLDS BACK"],
+        ["STREAM", "PARTITION", "WATERMARK", "LAG", "STATE", "HOLDS BACK", "AHEAD"],
         [line for stream in streams for line in _lines(stream)],
         empty="There are no streams with a watermark.",
     )
 
 
 def _lines(stream: Mapping[str, Any]) -> Iterator[list[Any]]:
-    yield [stream["stream"], "all", moment_ms(stream["watermark"]), _lag(stream["lag_ms"]), "", ""]
+    mark, lag = moment_ms(stream["watermark"]), _lag(stream["lag_ms"])
+    yield [stream["stream"], "all", mark, lag, "", "", ""]
     held = set(stream["held_by"])
     for name, state in stream["partitions"].items():
         mark, lag = moment_ms(state["watermark"]), _lag(state["lag_ms"])
-        yield ["", name, mark, lag, state["state"], "yes" if name in held else ""]
+        holds = "yes" if name in held else ""
+        yield ["", name, mark, lag, state["state"], holds, state["ahead"]]
     for name, watermark in stream["inputs"].items():
-        yield ["", f"from {name}", moment_ms(watermark), "", "", "yes" if name in held else ""]
+        yield ["", f"from {name}", moment_ms(watermark), "", "", "yes" if name in held else "", ""]
 
 
 def _lag(milliseconds: int | None) -> str:

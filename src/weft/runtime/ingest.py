@@ -17,7 +17,7 @@ from weft.sources.stream import open_stream, parsing_of, with_tick
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
-from weft.windows.watermark import Watermarks, advance
+from weft.windows.watermark import Seen, Watermarks, advance, latest_ms
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned, RunningPipeline
@@ -72,10 +72,16 @@ class Ingest:
 
     def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
         before = Watermarks.from_json(pinned.watermarks) if pinned.watermarks else Watermarks()
-        seen = result["outputs"]["out"]["partitions"]
-        observed = {name: _ms(span.get("max_event_time_us")) for name, span in seen.items()}
+        observed = {
+            name: Seen(_ms(span["max_event_time_us"]), span["ahead"])
+            for name, span in result["partitions"].items()
+        }
         self._last = self._advance(before, observed, pinned.now, self._stated(pinned))
         return Time(self._last.minimum(), self._last.to_json())
+
+    def latest_ms(self, pinned: Pinned) -> int:
+        ahead = timedelta(seconds=self._run.stream.watermarks.max_ahead_seconds)
+        return latest_ms(pinned.now, ahead)
 
     def is_due(self, now: datetime) -> bool:
         last = self._last
@@ -84,7 +90,7 @@ class Ingest:
     def _advance(
         self,
         before: Watermarks,
-        observed: Mapping[str, int | None],
+        observed: Mapping[str, Seen],
         now: datetime,
         stated: int | None = None,
     ) -> Watermarks:
@@ -95,7 +101,6 @@ class Ingest:
             now=now,
             delay=timedelta(seconds=spec.delay_seconds),
             idle=timedelta(seconds=spec.idle_seconds),
-            max_ahead=timedelta(seconds=spec.max_ahead_seconds),
             stated=stated,
         )
 
@@ -107,7 +112,7 @@ class Ingest:
         spec = self._run.stream.watermarks
         if spec.ahead != "dead":
             return "_bad"
-        limit = to_ms(pinned.now) + int(spec.max_ahead_seconds * 1000)
+        limit = self.latest_ms(pinned)
         # Rounded up to a minute: the same literal for many batches keeps Spark's generated code.
         limit += -limit % MINUTE_MS
         return (

@@ -47,20 +47,25 @@ def write(
     outputs: Mapping[str, str],
     verdict: str | None = "verdict",
     control: str | None = None,
+    latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
 ) -> dict[str, Any]:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
 
-    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash`, `files` and
-    `partitions`, and beside them how often each verdict came and the values of the control column.
-    The files are durable and belong to no table until a commit names them. `stamp` sets `knot`,
-    `at_ms` and, if it is in it, `watermark_ms` in `_weft` of every row on the way.
+    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash` and `files`, and
+    beside them how often each verdict came and the values of the control column. The files are durable
+    and belong to no table until a commit names them. With `latest_ms` the frame says `partition` and
+    `event_time` of every row, and the answer has per partition its rows, the highest event time up to
+    that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if it is in it,
+    `watermark_ms` in `_weft` of every row on the way.
     """
+    times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
     spec = {
         "prefix": prefix,
         "outputs": [{"column": column, "path": path} for column, path in outputs.items()],
         "verdict": verdict,
         "control": control,
+        "times": None if latest_ms is None else times,
         "stamp": stamp,
     }
     spine = _package(frame.sparkSession).Spine

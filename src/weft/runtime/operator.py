@@ -57,6 +57,9 @@ class Operator:
         """The columns of one of its input streams."""
         return self._run.project.schema_of(self._run.inputs[position])
 
+    def latest_ms(self, pinned: Pinned) -> None:
+        return None
+
     def is_due(self, now: datetime) -> bool:
         return False
 

@@ -76,6 +76,9 @@ class Relay:
     def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
         return input_time(self._run, pinned)
 
+    def latest_ms(self, pinned: Pinned) -> None:
+        return None
+
     def is_due(self, now: datetime) -> bool:
         return False
 

@@ -66,6 +66,10 @@ class Shape(Protocol):
         """Where event time stands after the batch, from what the writer saw."""
         ...
 
+    def latest_ms(self, pinned: Pinned) -> int | None:
+        """The latest event time that may move the watermark; None where watermarks come from the inputs."""
+        ...
+
     def is_due(self, now: datetime) -> bool:
         """Whether a batch without data would change something by now."""
         ...

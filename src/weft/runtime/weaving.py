@@ -63,6 +63,7 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
         prefix=f"{pinned.knot.number:010d}",
         outputs=outputs,
         control="control" if run.shape.operator else None,
+        latest_ms=run.shape.latest_ms(pinned),
         stamp=_stamp(run, pinned),
     )
 
@@ -86,6 +87,7 @@ def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
         functions=run.project.functions,
         moment=pinned.moment,
         operator=run.shape.operator,
+        timed=run.shape.latest_ms(pinned) is not None,
     )
     if not compiled.pinned:
         run.weaves = {pinned.knot.rules: compiled}

@@ -36,6 +36,7 @@ class Metrics:
             "partition",
         )
         self._late = self._counter("stream_late_records", "Records that came too late")
+        self._ahead = self._counter("stream_ahead_records", "Records from the future")
         self._dead = self._counter("stream_dead_records", "Records that could not be processed")
         self._filtered = self._counter("stream_filtered_records", "Records that were filtered out")
         self._written = self._counter("stream_records_written", "Rows written", "stream")
@@ -53,6 +54,7 @@ class Metrics:
         self._processed.labels(name).inc(ledger.rows_in)
         self._duration.labels(name).observe(knot.duration_ms / 1000)
         self._late.labels(name).inc(ledger.late)
+        self._ahead.labels(name).inc(knot.watermarks.get("ahead", 0))
         self._dead.labels(name).inc(ledger.dead)
         self._filtered.labels(name).inc(sum(ledger.filtered.values()))
         for stream, output in knot.outputs.items():

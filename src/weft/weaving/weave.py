@@ -66,12 +66,14 @@ def compile_weave(
     functions: Mapping[str, FunctionVersion],
     moment: Moment,
     operator: bool = False,
+    timed: bool = False,
 ) -> Weave:
     """Compile the steps of a pipeline and the rules on the streams it writes into stages.
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
     not even be read, else null) and `_weft_raw` (their bytes). After an operator it has `late` and `control`
-    too, and rows without `_weft`, which only carry those.
+    too, and rows without `_weft`, which only carry those. With `timed` it ends in `partition` and `event_time`
+    of every row too, whatever its verdict.
     """
     carried = ["late", "control"] if operator else []
     hidden = ["_weft", "_weft_bad", "_weft_raw", *carried]
@@ -88,7 +90,7 @@ def compile_weave(
         apply(cloth, compiled, by=f"step:{position}")
     targets: list[Target] = []
     _apply_rules(cloth, stream, key, rules, targets, depth=0)
-    _finish(cloth, stream, targets, carried)
+    _finish(cloth, stream, targets, carried, timed=timed)
     return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
 
 
@@ -164,7 +166,9 @@ def _divert(
     cloth.schema = schema
 
 
-def _finish(cloth: Cloth, stream: str, targets: list[Target], carried: Sequence[str]) -> None:
+def _finish(
+    cloth: Cloth, stream: str, targets: list[Target], carried: Sequence[str], *, timed: bool
+) -> None:
     diverted = [Target("dead", f"{stream}.dead")]
     if "late" in carried:
         diverted.append(Target("late", f"{stream}.late"))
@@ -176,6 +180,7 @@ def _finish(cloth: Cloth, stream: str, targets: list[Target], carried: Sequence[
             "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
             **sides,
             **{name: name for name in carried},
+            **{name: f"_weft.{name}" for name in ("partition", "event_time") if timed},
             "verdict": "_weft_verdict",
         }
     )

@@ -29,6 +29,16 @@ class Partition:
     seen_at_ms: int
     state: State
     watermark_ms: int | None
+    ahead: int = 0
+    """Records from the future so far."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a knot saw of a partition: its highest event time, and how many records were from the future."""
+
+    highest_ms: int | None = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,8 @@ class Watermarks:
     value_ms: int | None = None
     stated_ms: int | None = None
     partitions: Mapping[str, Partition] = field(default_factory=dict)
-    ahead: Mapping[str, int] = field(default_factory=dict)
+    ahead: int = 0
+    """Records from the future in this knot."""
 
     def minimum(self) -> int | None:
         """The stream's watermark: no record before it is expected. None while there is none yet."""
@@ -63,13 +74,14 @@ class Watermarks:
             "watermark": self.value_ms,
             "stated": self.stated_ms,
             "held_by": self.held_by(),
-            "ahead": dict(self.ahead),
+            "ahead": self.ahead,
             "partitions": {
                 name: {
                     "highest": part.highest_ms,
                     "watermark": part.watermark_ms,
                     "seen_at": part.seen_at_ms,
                     "state": part.state,
+                    "ahead": part.ahead,
                 }
                 for name, part in sorted(self.partitions.items())
             },
@@ -87,10 +99,11 @@ class Watermarks:
                     seen_at_ms=part["seen_at"],
                     state=part["state"],
                     watermark_ms=part["watermark"],
+                    ahead=part["ahead"],
                 )
                 for name, part in written["partitions"].items()
             },
-            ahead=dict(written["ahead"]),
+            ahead=written["ahead"],
         )
 
 
@@ -103,45 +116,43 @@ def latest_ms(now: datetime, max_ahead: timedelta) -> int:
 
 def advance(
     previous: Watermarks,
-    observed: Mapping[str, int | None],
+    observed: Mapping[str, Seen],
     *,
     now: datetime,
     delay: timedelta,
     idle: timedelta,
-    max_ahead: timedelta,
     stated: int | None = None,
 ) -> Watermarks:
-    """The watermarks after a knot that saw these highest event times per partition.
+    """The watermarks after a knot that saw this of each partition.
 
-    A partition that was read and brought nothing is given as None, so that one which has never
-    brought a record holds the watermark back until it counts as idle. An event time too far ahead
-    of the clock does not count, and is in `ahead`. A stated watermark replaces the derived one from
-    then on. The watermark never goes back.
+    A partition that was read and brought nothing is given too, so that one which has never
+    brought a record holds the watermark back until it counts as idle. A stated watermark replaces
+    the derived one from then on. The watermark never goes back.
     """
     at_ms = _ms(now)
-    limit = latest_ms(now, max_ahead)
-    ahead = {name: ms for name, ms in observed.items() if ms is not None and ms > limit}
     parts: dict[str, Partition] = {}
     for name in {*previous.partitions, *observed}:
         before = previous.partitions.get(name)
-        seen = observed.get(name)
-        highest = before.highest_ms if before else None
-        if seen is not None and seen <= limit:
-            highest = seen if highest is None else max(highest, seen)
+        seen = observed.get(name, Seen())
+        times = [before.highest_ms if before else None, seen.highest_ms]
+        highest = max((ms for ms in times if ms is not None), default=None)
         # A future event shows that the partition is alive, though it moves no watermark.
-        seen_at = at_ms if before is None or seen is not None else before.seen_at_ms
+        is_alive = seen.highest_ms is not None or seen.ahead > 0
+        seen_at = at_ms if before is None or is_alive else before.seen_at_ms
         mark = None if highest is None else highest - delay // MILLISECOND
         state = _state(
             mark, is_idle=at_ms - seen_at >= idle // MILLISECOND, value=previous.value_ms
         )
-        parts[name] = Partition(highest, seen_at, state, mark)
+        ahead = seen.ahead + (before.ahead if before else 0)
+        parts[name] = Partition(highest, seen_at, state, mark, ahead)
     if stated is None:
         stated = previous.stated_ms
     elif previous.stated_ms is not None:
         stated = max(stated, previous.stated_ms)
     derived = _derive(parts) if stated is None else stated
     marks = [ms for ms in (previous.value_ms, derived) if ms is not None]
-    return Watermarks(max(marks, default=None), stated, parts, ahead)
+    future = sum(seen.ahead for seen in observed.values())
+    return Watermarks(max(marks, default=None), stated, parts, future)
 
 
 def minimum_of(watermarks: Iterable[int | None]) -> int | None:

@@ -251,7 +251,14 @@ def test_a_branch_is_compared_with_the_stream_that_it_left() -> None:
 
 
 def test_watermarks_say_what_holds_them_back() -> None:
-    partition = {"highest": 5, "watermark": 3000, "seen_at": 1, "state": "active", "lag_ms": 1500}
+    partition = {
+        "highest": 5,
+        "watermark": 3000,
+        "seen_at": 1,
+        "state": "active",
+        "lag_ms": 1500,
+        "ahead": 4,
+    }
     answer = [
         {
             "stream": "orders",
@@ -263,8 +270,8 @@ def test_watermarks_say_what_holds_them_back() -> None:
         }
     ]
     weaver = FakeWeaver({"GET /watermarks": answer})
-    shown = run("stream", "watermarks", "orders", weaver=weaver).stdout.splitlines()
-    assert shown[2].endswith("yes") and "1970-01-01 00:00:03.000" in shown[2]
+    shown = run("stream", "watermarks", weaver=weaver).stdout.splitlines()
+    assert shown[2].split()[-2:] == ["yes", "4"] and "1970-01-01 00:00:03.000" in shown[2]
 
 
 def test_an_event_is_a_line_with_its_facts() -> None:

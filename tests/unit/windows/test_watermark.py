@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.windows.watermark import Watermarks, advance, minimum_of
+from weft.windows.watermark import Seen, Watermarks, advance, latest_ms, minimum_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
@@ -21,15 +21,19 @@ def move(
     after: float = 0,
     stated: int | None = None,
     delay: float = 2,
+    ahead: dict[str, int] | None = None,
 ) -> Watermarks:
     """One knot, so many seconds after the start; event times are seconds after the start too."""
+    future = ahead or {}
     return advance(
         before,
-        {n: None if at is None else START_MS + at * 1000 for n, at in observed.items()},
+        {
+            name: Seen(None if at is None else START_MS + at * 1000, future.get(name, 0))
+            for name, at in observed.items()
+        },
         now=START + timedelta(seconds=after),
         delay=timedelta(seconds=delay),
         idle=timedelta(seconds=30),
-        max_ahead=timedelta(seconds=3600),
         stated=None if stated is None else START_MS + stated * 1000,
     )
 
@@ -81,12 +85,17 @@ def test_with_every_partition_idle_the_records_that_came_are_not_waited_for() ->
     assert seconds(move(marks, {}, after=60)) == 98
 
 
-def test_an_event_from_the_future_moves_nothing_and_is_told() -> None:
-    marks = move(Watermarks(), {"0": 100})
-    marks = move(marks, {"0": 10_000}, after=1)
-    assert seconds(marks) == 98
-    assert list(marks.ahead) == ["0"]
-    assert move(marks, {"0": 101}, after=2).ahead == {}
+def test_events_from_the_future_are_counted_and_keep_their_partition_alive() -> None:
+    marks = move(Watermarks(), {"0": 100, "1": 100})
+    marks = move(marks, {"0": None, "1": 110}, ahead={"0": 2, "1": 1}, after=29)
+    assert (seconds(marks), marks.ahead) == (98, 3)
+    marks = move(marks, {"1": 120}, after=31)
+    assert (seconds(marks), marks.ahead) == (98, 0)
+    assert {name: part.ahead for name, part in marks.partitions.items()} == {"0": 2, "1": 1}
+
+
+def test_the_future_begins_so_far_after_the_clock() -> None:
+    assert latest_ms(START, timedelta(hours=1)) == START_MS + 3_600_000
 
 
 def test_a_stated_watermark_replaces_the_derived_one() -> None:

@@ -29,12 +29,8 @@ final class OutputTask {
   private final UnsafeRow row;
   private final OutputReport report;
   private final int system;
-  private final int sourcePartition;
-  private final int eventTime;
   private final UnsafeRow systemRow;
   private final Stamp.Setter stamp;
-  private int lastPartition;
-  private PartitionSpan lastSpan;
   private OutputWriter writer;
 
   OutputTask(OutputSpec spec, String prefix, int partition, Stamp stamp, OutputReport report) {
@@ -45,16 +41,10 @@ final class OutputTask {
     StructType schema = spec.schema();
     this.hash = new RecordHash(schema);
     this.row = new UnsafeRow(schema.length());
-    this.system = ordinal(schema, RecordHash.SYSTEM);
+    this.system = schema.getFieldIndex(RecordHash.SYSTEM).isDefined() ? schema.fieldIndex(RecordHash.SYSTEM) : -1;
     StructType inner = system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();
-    this.sourcePartition = ordinal(inner, "partition");
-    this.eventTime = ordinal(inner, "event_time");
     this.systemRow = new UnsafeRow(inner.length());
     this.stamp = stamp == null || system < 0 ? null : stamp.on(inner, spec.column());
-  }
-
-  private static int ordinal(StructType schema, String name) {
-    return schema.getFieldIndex(name).isDefined() ? schema.fieldIndex(name) : -1;
   }
 
   /** Writes this output's struct of a woven row, if it has one. */
@@ -66,14 +56,9 @@ final class OutputTask {
     if (writer == null) {
       open();
     }
-    if (system >= 0 && !row.isNullAt(system)) {
+    if (stamp != null && !row.isNullAt(system)) {
       point(systemRow, row, system);
-      if (stamp != null) {
-        stamp.set(systemRow);
-      }
-      if (sourcePartition >= 0) {
-        span();
-      }
+      stamp.set(systemRow);
     }
     writer.write(row);
     hash.add(row);
@@ -83,21 +68,6 @@ final class OutputTask {
   private static void point(UnsafeRow inner, UnsafeRow outer, int ordinal) {
     long place = outer.getLong(ordinal);
     inner.pointTo(outer.getBaseObject(), outer.getBaseOffset() + (int) (place >>> 32), (int) place);
-  }
-
-  private void span() {
-    if (systemRow.isNullAt(sourcePartition)) {
-      return;
-    }
-    int number = systemRow.getInt(sourcePartition);
-    if (lastSpan == null || number != lastPartition) {
-      lastSpan = report.partitions.computeIfAbsent(number, n -> new PartitionSpan());
-      lastPartition = number;
-    }
-    lastSpan.rows++;
-    if (eventTime >= 0 && !systemRow.isNullAt(eventTime)) {
-      lastSpan.addTime(systemRow.getLong(eventTime));
-    }
   }
 
   private void open() {

@@ -2,26 +2,28 @@ package weft.kernel;
 
 import java.io.Serializable;
 
-/** How many rows of one source partition there were, and which event times they spanned, in microseconds. */
+/** The rows of one source partition: how many there were, how far their event times reached, how many lay too far ahead. */
 final class PartitionSpan implements Serializable {
   private static final long serialVersionUID = 1L;
+  private static final long NONE = Long.MIN_VALUE;
 
   long rows;
-  long earliest = Long.MAX_VALUE;
-  long latest = Long.MIN_VALUE;
+  long ahead;
+
+  /** The highest event time in microseconds, of those that were not too far ahead. */
+  private long latest = NONE;
 
   void addTime(long micros) {
-    earliest = Math.min(earliest, micros);
     latest = Math.max(latest, micros);
   }
 
   void add(PartitionSpan other) {
     rows += other.rows;
-    addTime(other.earliest);
+    ahead += other.ahead;
     addTime(other.latest);
   }
 
-  boolean hasTimes() {
-    return earliest <= latest;
+  Long latest() {
+    return latest == NONE ? null : latest;
   }
 }

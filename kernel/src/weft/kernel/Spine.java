@@ -33,8 +33,10 @@ public final class Spine {
    * @param frame one nullable struct column per output, an int column of verdicts, optionally a string column of control
    *     values
    * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …, "control": …,
+   *     "times": {"partition": …, "event_time": …, "latest_ms": …},
    *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}}}
-   * @return per output its rows, bytes, hash, files and source partitions; how often each verdict came; control values
+   * @return per output its rows, bytes, hash and files; how often each verdict came; per source partition its rows and
+   *     event times; control values
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {
     ObjectNode spec = Json.parseObject(specJson);
@@ -55,6 +57,7 @@ public final class Spine {
             schema,
             ordinal(schema, spec.path("verdict").asText(null)),
             ordinal(schema, spec.path("control").asText(null)),
+            TimeSpec.parse(spec.path("times"), schema),
             Stamp.parse(spec.path("stamp")));
     QueryExecution query = execution(frame);
     SpineReport total = new SpineReport(outputs.size());

@@ -13,6 +13,7 @@ final class SpineReport implements Serializable {
 
   final List<OutputReport> outputs = new ArrayList<>();
   final TreeMap<Integer, Long> verdicts = new TreeMap<>();
+  final TreeMap<Integer, PartitionSpan> partitions = new TreeMap<>();
   final List<String> control = new ArrayList<>();
   long withoutVerdict;
 
@@ -27,6 +28,8 @@ final class SpineReport implements Serializable {
       outputs.get(i).add(other.outputs.get(i));
     }
     other.verdicts.forEach((verdict, count) -> verdicts.merge(verdict, count, Long::sum));
+    other.partitions.forEach(
+        (partition, span) -> partitions.computeIfAbsent(partition, each -> new PartitionSpan()).add(span));
     control.addAll(other.control);
     withoutVerdict += other.withoutVerdict;
   }
@@ -42,6 +45,14 @@ final class SpineReport implements Serializable {
     if (withoutVerdict > 0) {
       counts.put("null", withoutVerdict);
     }
+    ObjectNode spans = json.putObject("partitions");
+    partitions.forEach(
+        (partition, span) ->
+            spans
+                .putObject(partition.toString())
+                .put("rows", span.rows)
+                .put("ahead", span.ahead)
+                .put("max_event_time_us", span.latest()));
     ArrayNode values = json.putArray("control");
     control.forEach(values::add);
     return json;

@@ -20,15 +20,23 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
   private final StructType schema;
   private final int verdict;
   private final int control;
+  private final TimeSpec times;
   private final Stamp stamp;
 
   SpineTask(
-      String prefix, List<OutputSpec> outputs, StructType schema, int verdict, int control, Stamp stamp) {
+      String prefix,
+      List<OutputSpec> outputs,
+      StructType schema,
+      int verdict,
+      int control,
+      TimeSpec times,
+      Stamp stamp) {
     this.prefix = prefix;
     this.outputs = new ArrayList<>(outputs);
     this.schema = schema;
     this.verdict = verdict;
     this.control = control;
+    this.times = times;
     this.stamp = stamp;
   }
 
@@ -56,6 +64,7 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
   private void pass(Iterator<InternalRow> rows, OutputTask[] tasks, SpineReport report) {
     UnsafeProjection projection = null;
     long[] counts = new long[SMALL_VERDICTS];
+    TimeSpec.Watch watch = times == null ? null : times.new Watch(report.partitions);
     while (rows.hasNext()) {
       InternalRow next = rows.next();
       if (!(next instanceof UnsafeRow)) {
@@ -68,6 +77,9 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
       }
       if (verdict >= 0) {
         judge(row, counts, report);
+      }
+      if (watch != null) {
+        watch.take(row);
       }
       if (control >= 0 && !row.isNullAt(control)) {
         report.control.add(row.getUTF8String(control).toString());

@@ -40,7 +40,6 @@ def _describe(weaver: Weaver, stream: Stream) -> dict[str, Any]:
             for name, state in detail.get("partitions", {}).items()
         },
         "inputs": detail.get("inputs", {}),
-        "ahead": detail.get("ahead", {}),
     }
 
 
