@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -99,6 +100,10 @@ def test_a_batch_that_fails_is_said_and_runs_again_with_the_same_knot(
         events = run.api.get("/events", params={"stream": False}).json()
         failed = next(event for event in events if event["kind"] == "knot.failed")
         assert (failed["stream"], failed["knot"]) == ("clean-orders", 1)
+        deadline = time.monotonic() + 30
+        while (told := run.api.get("/pipelines/clean").json())["state"] != "failed":
+            assert time.monotonic() < deadline, told
+        assert "nobody answers" in told["error"]["message"]
         monkeypatch.setattr(Stubborn, "takes", True)
         run.resume()
         assert [(k.number, k.status) for k in run.knots("clean-orders", all=True)] == [

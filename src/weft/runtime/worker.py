@@ -277,6 +277,11 @@ class Worker:
             "revision": revision,
             "wait": wait,
             "pipelines": self._report(),
+            "failed": {
+                name: failed.error.to_dict()
+                for name, failed in self._failed.items()
+                if name in self._assigned and name not in self._queries
+            },
         }
         return self._line.call("POST", f"/workers/{self.id}/sync", body)
 

@@ -101,6 +101,8 @@ def _spread(durations: list[int]) -> dict[str, float] | None:
 def _report(weaver: Weaver, pipeline: str, worker: str | None) -> dict[str, Any]:
     for known in weaver.workers.all() if worker else ():
         if known["worker"] == worker:
+            if pipeline in known["failed"]:
+                return {"state": "failed", "error": known["failed"][pipeline]}
             found: dict[str, Any] = known["pipelines"].get(pipeline, {})
             return found
     return {}

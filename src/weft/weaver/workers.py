@@ -24,6 +24,8 @@ class Report:
     master: str
     started: str
     pipelines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    failed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The pipelines that wait to be started again, with the error that stopped them."""
 
 
 class Workers:

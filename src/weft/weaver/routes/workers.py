@@ -29,12 +29,15 @@ class Sync(BaseModel):
     revision: int = -1
     wait: float = Field(default=2.0, ge=0, le=10)
     pipelines: dict[str, dict[str, Any]] = {}
+    failed: dict[str, dict[str, Any]] = {}
 
 
 @router.post("/workers/{worker}/sync")
 async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> dict[str, Any]:
     """Report in and learn what to run and do; waits until something changes."""
-    report = Report(worker, body.host, body.pid, body.master, body.started, body.pipelines)
+    report = Report(
+        worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed
+    )
     return await weaver.sync(report, revision=body.revision, wait=body.wait)
 
 
