@@ -21,6 +21,7 @@ from weft.sources.stream import tick
 log = get_logger(__name__)
 
 LONGEST_BATCH_S = 600
+FOLLOW_S = 0.1
 
 
 class DrainingError(Exception):
@@ -44,7 +45,7 @@ class Query:
         run = self.run
         session = run.spark
         session.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
-        interval = run.project.processing.checkpoint_interval
+        interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
         writer = (
             run.shape.open()
             .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
@@ -135,6 +136,14 @@ class Query:
     def _close(self) -> None:
         for sink in self.run.sinks:
             sink.close()
+
+
+def pace(checkpoint_interval: float, *, follows: bool) -> float:
+    """Seconds from batch to batch at least. Sources set the pace; what reads streams follows them closely.
+
+    A relay may take only one knot a batch. At the pace of its source, it would never catch up after a rollback.
+    """
+    return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
 def _first_line(error: Any) -> str:
