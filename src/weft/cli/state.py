@@ -12,6 +12,8 @@ from weft.cli.terminal import Terminal
 if TYPE_CHECKING:
     from weft.cli.output import Output
 
+COLUMNS = ["KEY", "START", "END", "RECORDS", "VALUES"]
+
 prefix_option = click.option("--prefix", default="", help="Only keys that begin with this.")
 limit_option = click.option("-n", "--limit", default=100, show_default=True, help="How many.")
 
@@ -36,7 +38,7 @@ def state(terminal: Terminal, pipeline: str, prefix: str, knot: int | None, limi
 def windows(terminal: Terminal, pipeline: str | None, prefix: str, limit: int) -> None:
     """The windows that are open, of PIPELINE or of all."""
     found = terminal.get("/windows", pipeline=pipeline, prefix=prefix, limit=limit)
-    terminal.show(found, lambda output, page: _render_entries(output, page["windows"]))
+    terminal.show(found, _render_windows)
 
 
 def _render_state(output: Output, page: dict[str, Any]) -> None:
@@ -46,20 +48,25 @@ def _render_state(output: Output, page: dict[str, Any]) -> None:
         output.line("\nThere is more: narrow it with --prefix, or raise --limit.")
 
 
+def _render_windows(output: Output, page: dict[str, Any]) -> None:
+    output.table(
+        ["PIPELINE", *COLUMNS],
+        ([window["pipeline"], *_cells(window)] for window in page["windows"]),
+        empty="No window is open.",
+    )
+
+
 def _render_entries(output: Output, entries: list[dict[str, Any]]) -> None:
+    output.table(COLUMNS, map(_cells, entries), empty="Nothing is kept.")
+
+
+def _cells(entry: dict[str, Any]) -> list[Any]:
     from weft.cli.output import moment
 
-    output.table(
-        ["KEY", "START", "END", "RECORDS", "VALUES"],
-        (
-            [
-                entry["key"],
-                moment(entry["start"]),
-                moment(entry["end"]),
-                entry["records"],
-                "  ".join(f"{name}={value}" for name, value in entry["values"].items()),
-            ]
-            for entry in entries
-        ),
-        empty="Nothing is kept.",
-    )
+    return [
+        entry["key"],
+        moment(entry["start"]),
+        moment(entry["end"]),
+        entry["records"],
+        "  ".join(f"{name}={value}" for name, value in entry["values"].items()),
+    ]

@@ -152,8 +152,9 @@ def test_openlineage_events_are_printed_as_they_are() -> None:
 
 def test_windows_are_listed_with_their_values() -> None:
     window = {"key": "de", "start": None, "end": None, "records": 2, "values": {"orders": 2}}
-    weaver = FakeWeaver({"GET /windows": {"windows": [window]}})
-    assert "orders=2" in run("windows", weaver=weaver).stdout
+    weaver = FakeWeaver({"GET /windows": {"windows": [{"pipeline": "revenue", **window}]}})
+    line = run("windows", weaver=weaver).stdout.splitlines()[1]
+    assert line.split() == ["revenue", "de", "-", "-", "2", "orders=2"]
 
 
 def test_steps_of_a_rule_keep_the_order_in_which_they_are_typed() -> None:
