@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -109,6 +111,18 @@ def test_a_batch_that_fails_is_said_and_runs_again_with_the_same_knot(
         assert [(k.number, k.status) for k in run.knots("clean-orders", all=True)] == [
             (1, Status.COMPLETE)
         ]
+
+
+def test_a_query_that_is_over_is_let_go_of(tmp_path: Path) -> None:
+    with play(shop(clean=CLEAN), storage=tmp_path) as run:
+        run.feed("orders", [order(1)])
+        query = weakref.ref(run.worker.queries["clean"])
+        run.api.post("/pipelines/clean/stop").raise_for_status()
+        deadline = time.monotonic() + 30
+        while query() is not None:  # Spark's side of it would keep it for good
+            assert time.monotonic() < deadline, gc.get_referrers(query())
+            time.sleep(0.1)
+            gc.collect()
 
 
 def test_what_was_stored_goes_on_in_a_new_weaver_and_worker(tmp_path: Path) -> None:

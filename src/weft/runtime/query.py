@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.errors.exceptions.base import PySparkException
@@ -50,12 +52,13 @@ class Query:
             run.shape.open()
             .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
             .option("checkpointLocation", run.checkpoint)
-            .foreachBatch(self._batch)
+            .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
         )
         return writer.start()
 
-    def _batch(self, frame: DataFrame, batch: int) -> None:
+    def weave(self, frame: DataFrame, batch: int) -> None:
+        """Run one batch, and remember why if it fails."""
         if self.run.draining.is_set():
             raise DrainingError
         try:
@@ -136,6 +139,22 @@ class Query:
     def _close(self) -> None:
         for sink in self.run.sinks:
             sink.close()
+
+
+def _batch_of(query: weakref.ref[Query]) -> Callable[[DataFrame, int], None]:
+    """What Spark calls for each batch.
+
+    Spark keeps it as long as it keeps the query, and the query is kept by what this one would keep. Two processes
+    that hold each other's objects never let go, so a query that is over would stay for good: a megabyte each.
+    """
+
+    def batch(frame: DataFrame, number: int) -> None:
+        running = query()
+        if running is None:
+            raise DrainingError
+        running.weave(frame, number)
+
+    return batch
 
 
 def pace(checkpoint_interval: float, *, follows: bool) -> float:
