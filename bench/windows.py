@@ -37,7 +37,7 @@ PACKAGES = {
     "pyflink": "apache-flink==2.3.0",
 }
 # What other engines and Python's state need minutes for at full size, a part of the events shows.
-PARTS = {"python_state": 40, "bytewax": 10, "pathway": 10, "quix": 10}
+PARTS = {"python_state": 40, "bytewax": 40, "pathway": 10, "quix": 10}
 LIMIT_S = 1800
 
 
