@@ -55,8 +55,8 @@ def write(
     `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash` and `files`, and
     beside them how often each verdict came and the values of the control column. The files are durable
     and belong to no table until a commit names them. With `latest_ms` the frame says `partition` and
-    `event_time` of every row, and the answer has per partition its rows, the highest event time up to
-    that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if it is in it,
+    `event_time` of every row, and the answer has per partition the highest event time up to that one,
+    and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if it is in it,
     `watermark_ms` in `_weft` of every row on the way.
     """
     times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}

@@ -280,7 +280,7 @@ class Worker:
             "failed": {
                 name: failed.error.to_dict()
                 for name, failed in self._failed.items()
-                if name in self._assigned and name not in self._queries
+                if name in self._assigned
             },
         }
         return self._line.call("POST", f"/workers/{self.id}/sync", body)
@@ -296,12 +296,10 @@ class Worker:
         for name, query in list(self._queries.items()):
             if query.run.tied:
                 self._failed.pop(name, None)
-            failed = self._failed.get(name)
             report[name] = {
                 "token": query.run.token,
                 "state": "running" if query.is_active else "failed",
                 "tied": query.run.tied,
-                "error": failed.error.to_dict() if failed else None,
                 "state_size": query.state_size(),
             }
         return report

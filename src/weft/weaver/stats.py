@@ -17,14 +17,14 @@ def describe(weaver: Weaver, pipeline: Pipeline) -> dict[str, Any]:
     """A pipeline: what it should do, who runs it, where it stands, how far it is behind."""
     head = weaver.knots.head(pipeline.stream)
     holder = weaver.leases.holder(pipeline.name)
-    running = _report(weaver, pipeline.name, holder)
+    running, error = _report(weaver, pipeline.name, holder)
     return {
         "id": pipeline.name,
         "stream": pipeline.stream,
         "inputs": list(pipeline.inputs),
         "desired": pipeline.desired,
-        "state": _state(pipeline, holder, running),
-        "error": running.get("error"),
+        "state": _state(pipeline, holder, running, error),
+        "error": error,
         "worker": holder,
         "epoch": pipeline.epoch,
         "version": pipeline.version,
@@ -98,21 +98,25 @@ def _spread(durations: list[int]) -> dict[str, float] | None:
     return {"p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
 
 
-def _report(weaver: Weaver, pipeline: str, worker: str | None) -> dict[str, Any]:
+def _report(
+    weaver: Weaver, pipeline: str, worker: str | None
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """What a worker says of a pipeline while it runs it, and the error that it last failed with."""
     for known in weaver.workers.all() if worker else ():
         if known["worker"] == worker:
-            if pipeline in known["failed"]:
-                return {"state": "failed", "error": known["failed"][pipeline]}
-            found: dict[str, Any] = known["pipelines"].get(pipeline, {})
-            return found
-    return {}
+            return known["pipelines"].get(pipeline, {}), known["failed"].get(pipeline)
+    return {}, None
 
 
-def _state(pipeline: Pipeline, holder: str | None, running: dict[str, Any]) -> str:
+def _state(
+    pipeline: Pipeline, holder: str | None, running: dict[str, Any], error: dict[str, Any] | None
+) -> str:
     if pipeline.hold is not None:
         return "held"
     if holder is None:
         return "stopped" if pipeline.desired == "stopped" else "waiting"
     if running.get("state"):
         return str(running["state"])
-    return "starting" if pipeline.desired == "running" else "stopping"
+    if pipeline.desired != "running":
+        return "stopping"
+    return "failed" if error else "starting"

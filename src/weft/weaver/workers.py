@@ -25,7 +25,7 @@ class Report:
     started: str
     pipelines: dict[str, dict[str, Any]] = field(default_factory=dict)
     failed: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The pipelines that wait to be started again, with the error that stopped them."""
+    """The pipelines that failed and have not tied a knot since, with the error."""
 
 
 class Workers:

@@ -2,12 +2,11 @@ package weft.kernel;
 
 import java.io.Serializable;
 
-/** The rows of one source partition: how many there were, how far their event times reached, how many lay too far ahead. */
+/** The event times of one source partition: how far they reached, and how many lay too far ahead. */
 final class PartitionSpan implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final long NONE = Long.MIN_VALUE;
 
-  long rows;
   long ahead;
 
   /** The highest event time in microseconds, of those that were not too far ahead. */
@@ -18,7 +17,6 @@ final class PartitionSpan implements Serializable {
   }
 
   void add(PartitionSpan other) {
-    rows += other.rows;
     ahead += other.ahead;
     addTime(other.latest);
   }

@@ -35,7 +35,7 @@ public final class Spine {
    * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …, "control": …,
    *     "times": {"partition": …, "event_time": …, "latest_ms": …},
    *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}}}
-   * @return per output its rows, bytes, hash and files; how often each verdict came; per source partition its rows and
+   * @return per output its rows, bytes, hash and files; how often each verdict came; per source partition its
    *     event times; control values
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {

@@ -50,7 +50,6 @@ final class SpineReport implements Serializable {
         (partition, span) ->
             spans
                 .putObject(partition.toString())
-                .put("rows", span.rows)
                 .put("ahead", span.ahead)
                 .put("max_event_time_us", span.latest()));
     ArrayNode values = json.putArray("control");

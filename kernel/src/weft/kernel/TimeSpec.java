@@ -43,7 +43,6 @@ record TimeSpec(int partition, int eventTime, long latest) implements Serializab
         span = spans.computeIfAbsent(number, each -> new PartitionSpan());
         last = number;
       }
-      span.rows++;
       if (row.isNullAt(eventTime)) {
         return;
       }
