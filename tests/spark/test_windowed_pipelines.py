@@ -99,7 +99,7 @@ def test_state_survives_a_changed_number_of_partitions(run: Play) -> None:
     plan = run.api.post("/pipelines/revenue/repartition?dry_run=true", json={"partitions": 3})
     assert plan.json()["status"] == "planned"
     done = run.api.post("/pipelines/revenue/repartition", json={"partitions": 3})
-    assert done.raise_for_status().json()["windows"] == 2
+    assert done.raise_for_status().json()["result"]["windows"] == 2
     run.feed("orders", [at(3, 3)])
     run.feed("orders", [at(12, 4)])
     assert sorted(panes(run)) == [(0, 1, "on_time", 0), (0, 2, "on_time", 0)]

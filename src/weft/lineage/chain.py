@@ -111,7 +111,7 @@ def _check_ledger(knot: Knot, where: str, report: Verification) -> None:
             f"its ledger has {expected} rows for {stream}, its output {rows}",
         )
     for stream, output in knot.outputs.items():
-        held = sum(file["rows"] for file in output.files)
+        held = sum(file.rows for file in output.files)
         report.expect(
             held == output.rows,
             "knot.unbalanced",

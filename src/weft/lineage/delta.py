@@ -13,6 +13,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weft.lineage.facts import DataFile
 from weft.lineage.finding import Verification
 
 LOG_FOLDER = "_delta_log"
@@ -26,7 +27,7 @@ class Commit:
 
     version: int
     weft: Mapping[str, Any]
-    adds: tuple[Mapping[str, Any], ...]
+    adds: tuple[DataFile, ...]
     removes: tuple[str, ...]
     flaw: str | None
 
@@ -72,14 +73,14 @@ def _find_flaw(data: bytes) -> str | None:
     return None if same else "its text is not what was written"
 
 
-def _file(add: Mapping[str, Any]) -> dict[str, Any]:
-    """A file of a commit in the form in which knots record files."""
-    return {
-        "path": add["path"],
-        "rows": orjson.loads(add["stats"])["numRecords"],
-        "bytes": add["size"],
-        "sha256": add["tags"]["weft.sha256"],
-    }
+def _file(add: Mapping[str, Any]) -> DataFile:
+    """A file of a commit as knots record files."""
+    return DataFile(
+        path=add["path"],
+        rows=orjson.loads(add["stats"])["numRecords"],
+        bytes=add["size"],
+        sha256=add["tags"]["weft.sha256"],
+    )
 
 
 def sha256_of(path: Path) -> str:
@@ -89,7 +90,7 @@ def sha256_of(path: Path) -> str:
 
 
 def check_checkpoint(
-    table: Path, version: int, files: Mapping[str, Any], report: Verification
+    table: Path, version: int, files: Mapping[str, DataFile], report: Verification
 ) -> None:
     """A Delta checkpoint of a version, which other tools read in the log's place, has the same files."""
     path = table / LOG_FOLDER / f"{version:020d}.checkpoint.parquet"
@@ -103,7 +104,7 @@ def check_checkpoint(
         return
     held = {(add["path"], add["size"]) for add in adds if add is not None}
     report.expect(
-        held == {(name, file["bytes"]) for name, file in files.items()},
+        held == {(name, file.bytes) for name, file in files.items()},
         "table.checkpoint",
         where,
         "its files are not those of the log",

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp, parse_one
 
+from weft import codec
 from weft.lineage.knot import Knot
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.weaving.infer import origins
@@ -57,7 +58,7 @@ def _knot_facet(knot: Knot) -> dict[str, Any]:
         "hash": knot.hash,
         "rules": [rule.id for rule in knot.rules],
         "functions": {step.function: step.version for step in knot.steps},
-        "ledger": knot.ledger.to_dict(),
+        "ledger": codec.to_form(knot.ledger),
     }
 
 

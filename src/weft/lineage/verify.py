@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from weft.lineage.chain import Line, check_chain, check_inputs, live_numbers
+from weft.lineage.facts import Output
 from weft.lineage.finding import Finding, Verification
-from weft.lineage.knot import Knot, Output
+from weft.lineage.knot import Knot
 from weft.lineage.table import check_table
 
 

@@ -130,6 +130,10 @@ def _processing(cursor: Cursor) -> Processing:
             found[name] = parts[name].whole(f"`{name}`", least=1, most=most)
     if "checkpoint_interval" in parts:
         found["checkpoint_interval"] = parts["checkpoint_interval"].number("`checkpoint_interval`")
+    if "deadline_seconds" in parts:
+        found["deadline_seconds"] = parts["deadline_seconds"].number(
+            "`deadline_seconds`", least=1, most=86_400
+        )
     if "state" in parts:
         found["state"] = parts["state"].choice("`state`", ("rocksdb", "memory"))
     if "keyframes" in parts:

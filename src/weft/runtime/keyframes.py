@@ -7,10 +7,12 @@ since. The oldest go first when the budget is used up.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from weft.logs import get_logger
 from weft.runtime import checkpoints
+from weft.runtime import mark as marks
 from weft.runtime.pipeline import RunningPipeline
 
 log = get_logger(__name__)
@@ -35,7 +37,11 @@ def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
     place = folder(home) / str(knot)
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
-        checkpoints.cut(Path(run.checkpoint), place, batch=batch, offsets=None)
+        mark = marks.find(run.checkpoint)
+        assert mark is not None  # a pipeline marks its checkpoint before it starts
+        checkpoints.cut(
+            Path(run.checkpoint), place, batch=batch, offsets=None, mark=replace(mark, knot=knot)
+        )
     except FileNotFoundError:  # Spark cleaned up under our hands; the next one will do
         log.info("no keyframe of %s at knot %d: its files were just cleaned up", run.name, knot)
         return

@@ -55,7 +55,7 @@ def keep_state(frame: DataFrame, run: RunningPipeline) -> None:
         frame.write.format("noop").mode("overwrite").save()
 
 
-def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
+def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> kernel.Written:
     """Write every output's rows to files of its table in one pass; no table knows of them yet."""
     outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}
     return kernel.write(

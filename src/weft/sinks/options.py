@@ -3,8 +3,9 @@ opened, by the project's check and by `open`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -17,10 +18,18 @@ Names = Annotated[
 ]
 
 
-class Options(BaseModel):
+class Options(BaseModel, ABC):
     """What may stand below a kind of sink."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    takes_back: ClassVar[bool] = True
+    """Whether rows that were rolled back can be taken out of it again."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the rows go, as a plan names it."""
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the options name, so that they can be checked against the stream."""
@@ -30,7 +39,13 @@ class Options(BaseModel):
 class ConsoleOptions(Options):
     """`console: {rows: 10}` shows the first rows of each knot."""
 
+    takes_back = False
     rows: int = Field(default=10, ge=1)
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the console"
 
 
 class FilesOptions(Options):
@@ -38,6 +53,11 @@ class FilesOptions(Options):
 
     path: str
     format: Literal["json", "csv", "parquet"] = "json"
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the files in {self.path}"
 
 
 class KafkaOptions(Options):
@@ -53,6 +73,11 @@ class KafkaOptions(Options):
     partitions: int | None = Field(default=None, ge=1)
     client: Mapping[str, str | int | float | bool] = {}
 
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"Kafka topic {self.topic} at {self.servers}"
+
     def columns(self) -> tuple[str, ...]:
         """The key."""
         return self.key or ()
@@ -61,9 +86,15 @@ class KafkaOptions(Options):
 class MetricsOptions(Options):
     """`metrics: {counters: [orders], gauges: [revenue], by: [country]}` feeds Prometheus."""
 
+    takes_back = False
     counters: Names = ()
     gauges: Names = ()
     by: Names = ()
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the metrics"
 
     def columns(self) -> tuple[str, ...]:
         """Everything that is measured, and the labels."""
@@ -78,6 +109,11 @@ class PythonOptions(Options):
     sink: str = Field(alias="class", pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 
     @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the sink {self.sink}"
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What the class's constructor gets."""
         return dict(self.model_extra or {})
@@ -87,6 +123,11 @@ class MemoryOptions(Options):
     """`memory: {name: seen}` keeps rows in this process, for tests."""
 
     name: str
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"memory {self.name}"
 
 
 OPTIONS: Mapping[str, type[Options]] = {

@@ -43,6 +43,10 @@ class PythonSink:
         if retract is not None and rows.count:
             retract(_user_records(rows))
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Give the records of a knot to the class again."""
+        self.deliver(knot, rows)
+
     def close(self) -> None:
         """Close the class's object."""
         self._sink.close()
