@@ -60,11 +60,16 @@ def play(
     project: str | Path | Mapping[str, Any],
     *,
     storage: str | Path,
+    folder: str | Path | None = None,
     spark: SparkSession | None = None,
     clock: Clock | None = None,
 ) -> Iterator[Play]:
-    """Run a project with every source replaced by what `feed` is given; the same storage resumes it."""
-    run = Play(load(project), Path(storage), spark or shared_session(), clock)
+    """Run a project with every source replaced by what `feed` is given; the same storage resumes it.
+
+    `folder` has the Python files of a project that is given as a mapping.
+    """
+    loaded = load(project, folder=folder)
+    run = Play(loaded, Path(storage), spark or shared_session(), clock)
     try:
         run.resume()
         yield run

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import pyarrow as pa
@@ -36,6 +36,11 @@ class Commit:
         """The number of the knot that it holds."""
         number = self.weft.get("knot")
         return number if isinstance(number, int) else None
+
+    def span(self, turn: Literal["cut", "restore"]) -> range:
+        """The knots that it takes out of the table, or brings back."""
+        keep, head = self.weft.get(turn, (0, 0))
+        return range(keep + 1, head + 1)
 
 
 def commits(table: Path) -> Iterator[Commit]:

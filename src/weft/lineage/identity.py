@@ -15,6 +15,8 @@ class Identity:
 
     history: str
     generation: str
+    life: str = ""
+    """What sinks are told: a store that is restored from a backup begins a new life, whose knots they have not got."""
 
 
 @dataclass(frozen=True)

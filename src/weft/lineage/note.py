@@ -33,6 +33,8 @@ class Note:
     """The store whose knots these are."""
     generation: str
     """The opening of that store in which the knot was pinned."""
+    life: str
+    """The life of that store by which sinks know it."""
     rows: int
     hash: str
     watermark: int | None = None

@@ -85,14 +85,9 @@ def _replay(
 
 def _cut(contents: Contents, commit: Commit) -> None:
     """Take the knots that a commit cuts off out of the contents, and those in that it brings back."""
-    for number in _span(commit, "cut"):
+    for number in commit.span("cut"):
         contents.knots.discard(number)
-    contents.knots.update(number for number in _span(commit, "restore") if number in contents.seen)
-
-
-def _span(commit: Commit, turn: str) -> range:
-    keep, head = commit.weft.get(turn, (0, 0))
-    return range(keep + 1, head + 1)
+    contents.knots.update(number for number in commit.span("restore") if number in contents.seen)
 
 
 def _check_commit(

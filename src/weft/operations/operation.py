@@ -26,6 +26,9 @@ Kind = Literal["rollback", "fill", "repartition", "recompute", "backup"]
 Grip = Literal["claimed", "paused", "stopped"]
 
 
+PATIENCE_S = 30.0
+
+
 class OperationStatus(StrEnum):
     """Where an operation stands."""
 
@@ -52,6 +55,8 @@ class Hold:
     pipeline: str
     operation: str
     grip: Grip = "claimed"
+    patience_s: float = PATIENCE_S
+    """For so long a batch in hand may go on once the pipeline is to be stopped."""
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,16 @@ def masked(form: Mapping[str, Any]) -> dict[str, Any]:
 def definition_of(project: Project, pipeline: str, version: str) -> dict[str, Any]:
     """What a pipeline is made of, for the record: its declaration and its functions, without its sinks."""
     spec = project.pipelines.get(pipeline)
-    if spec is None:
-        stream = _stream(codec.to_form(project.stream(pipeline)))
-        return {"version": version, "stream": {**stream, "sinks": []}}
-    functions = [codec.to_form(project.functions[ref]) for ref in spec.functions]
-    form = {**codec.to_form(spec), "sinks": []}
-    return {"version": version, "pipeline": form, "functions": functions}
+    stream = _stream(codec.to_form(project.stream(spec.to if spec else pipeline)))
+    functions = [project.functions[ref] for ref in spec.functions] if spec else []
+    return {
+        "version": version,
+        "app": project.name,
+        "processing": codec.to_form(project.processing),
+        "stream": {**stream, "sinks": []},
+        "pipeline": None if spec is None else {**codec.to_form(spec), "sinks": []},
+        "functions": [codec.to_form(function) for function in functions],
+    }
 
 
 def _stream(stream: Mapping[str, Any]) -> dict[str, Any]:

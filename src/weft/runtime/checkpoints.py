@@ -16,6 +16,7 @@ from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
 from weft.runtime import mark as marks
+from weft.runtime.storage import Storage
 
 _VERSIONED = re.compile(r"(\d+)(_[0-9a-zA-Z-]+)?\.(changelog|zip|delta|snapshot)")
 
@@ -48,6 +49,23 @@ def cut(
     _sync(building)
     building.rename(target)
     _sync(target.parent)
+
+
+def keyframe(home: str, knot: int) -> Path:
+    """Where the state of a knot is kept beyond Spark's own retention, below a pipeline's folder."""
+    return Path(home) / "keyframes" / str(knot)
+
+
+def keyframes(home: str) -> list[int]:
+    """The knots whose state is kept so."""
+    place = Path(home) / "keyframes"
+    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
+
+
+def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Path:
+    """The directory from which the checkpoint of a knot is made: its keyframe, or that of its epoch."""
+    kept = keyframe(storage.pipeline(pipeline), knot)
+    return kept if kept.exists() else Path(storage.checkpoint(pipeline, epoch))
 
 
 def earliest_state(source: Path) -> int | None:

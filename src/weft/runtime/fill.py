@@ -118,6 +118,7 @@ def _fill_chunk(
         origin=rule.stream,
         history=identity.history,
         generation=identity.generation,
+        life=identity.life,
         watermark=chunk.watermark_ms,
         rows=output.rows,
         hash=output.hash,

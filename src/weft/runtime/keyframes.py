@@ -20,21 +20,10 @@ log = get_logger(__name__)
 MEGABYTE = 1 << 20
 
 
-def folder(pipeline: str) -> Path:
-    """Where the keyframes of a pipeline are, below its own folder."""
-    return Path(pipeline) / "keyframes"
-
-
-def known(pipeline: str) -> list[int]:
-    """The knots whose state is kept."""
-    place = folder(pipeline)
-    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
-
-
 def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
     """Keep the state of a knot that was just tied."""
     home = run.storage.pipeline(run.name)
-    place = folder(home) / str(knot)
+    place = checkpoints.keyframe(home, knot)
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         mark = marks.find(run.checkpoint)
@@ -50,10 +39,10 @@ def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
 
 def prune(home: str, *, budget_mb: int) -> None:
     """Forget the oldest keyframes until the rest fit the budget; the newest always stays."""
-    knots = known(home)
-    sizes = {knot: _size(folder(home) / str(knot)) for knot in knots}
+    knots = checkpoints.keyframes(home)
+    sizes = {knot: _size(checkpoints.keyframe(home, knot)) for knot in knots}
     while len(knots) > 1 and sum(sizes[knot] for knot in knots) > budget_mb * MEGABYTE:
-        shutil.rmtree(folder(home) / str(knots.pop(0)))
+        shutil.rmtree(checkpoints.keyframe(home, knots.pop(0)))
 
 
 def _size(place: Path) -> int:

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.errors import WeftError
 from weft.logs import get_logger
+from weft.operations.operation import PATIENCE_S
 from weft.runtime import kernel
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
@@ -22,8 +23,6 @@ from weft.sources.stream import tick
 
 log = get_logger(__name__)
 
-PATIENCE_S = 30.0
-"""For so long a batch in hand may go on when its pipeline should stop; then it is cancelled."""
 CANCEL_S = 60.0
 FOLLOW_S = 0.1
 

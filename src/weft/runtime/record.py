@@ -118,6 +118,7 @@ def _note(pinned: Pinned, stream: str, watermark_ms: int | None, output: Output)
         origin=pinned.knot.stream,
         history=pinned.identity.history,
         generation=pinned.identity.generation,
+        life=pinned.identity.life,
         watermark=watermark_ms,
         rows=output.rows,
         hash=output.hash,

@@ -10,7 +10,7 @@ from weft.lineage.identity import Mark
 from weft.lineage.note import TableKnot
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
-from weft.runtime import checkpoints, keyframes
+from weft.runtime import checkpoints
 from weft.runtime.kernel import Table
 from weft.runtime.tables import Tables
 from weft.sinks.rows import ParquetRows
@@ -24,9 +24,8 @@ log = get_logger(__name__)
 def cut_checkpoint(worker: Worker, cut: Cut) -> None:
     """Make the checkpoint directory of a new epoch, as the pipeline's was at a knot."""
     storage, identity = worker.storage, worker.identity
-    keyframe = keyframes.folder(storage.pipeline(cut.pipeline)) / str(cut.keep)
     checkpoints.cut(
-        keyframe if keyframe.exists() else Path(storage.checkpoint(cut.pipeline, cut.keep_epoch)),
+        checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,

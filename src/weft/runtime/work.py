@@ -12,7 +12,7 @@ from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.operations.cut import Cut, Span
-from weft.runtime import checkpoints, keyframes, session, undo
+from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
@@ -70,7 +70,7 @@ class Work:
         storage = self._worker.storage
         return {
             name: {
-                "keyframes": keyframes.known(storage.pipeline(name)),
+                "keyframes": checkpoints.keyframes(storage.pipeline(name)),
                 "earliest": {
                     str(epoch): checkpoints.earliest_state(Path(storage.checkpoint(name, epoch)))
                     for epoch in epochs
@@ -154,11 +154,9 @@ class Work:
     ) -> dict[str, Any]:
         """A page of the windows that a pipeline keeps."""
         storage = self._worker.storage
-        place = Path(storage.checkpoint(pipeline, epoch))
-        kept = keyframes.folder(storage.pipeline(pipeline)) / str(knot)
         found = read_windows(
             session.fork(self._worker.spark),
-            kept if kept.exists() else place,
+            checkpoints.source_of(storage, pipeline, knot, epoch),
             batch=batch,
             prefix=prefix,
             after=after,

@@ -22,6 +22,7 @@ from weft.clock import SystemClock, iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.logs import get_logger
+from weft.operations.operation import PATIENCE_S
 from weft.project.definition import Project, StreamSpec
 from weft.runtime import history, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
@@ -136,7 +137,7 @@ class Worker:
                 self._stopping.wait(1.0)
                 continue
             revision, wait = answer["revision"], 1.0
-            if self.reconcile(answer["pipelines"]):
+            if self.reconcile(answer["pipelines"], answer["patience"]):
                 wait = STOPPING_S
             self._tick_idle()
             self._end_overdue()
@@ -160,7 +161,9 @@ class Worker:
         self._queries.clear()
         self._line.close()
 
-    def reconcile(self, wanted: Mapping[str, Mapping[str, Any]]) -> bool:
+    def reconcile(
+        self, wanted: Mapping[str, Mapping[str, Any]], patience: Mapping[str, float]
+    ) -> bool:
         """Bring the running queries in line with what is wanted; True while something is being stopped."""
         self._assigned = {name: now["token"] for name, now in wanted.items()}
         self._collect_failures()
@@ -173,7 +176,8 @@ class Worker:
             log.info("pipeline %s stops", name)
             query.is_stopping = True
             # Beside the loop: a batch may take its time to end, and other pipelines go on meanwhile.
-            threading.Thread(target=self._stop, args=(name, query), daemon=True).start()
+            left = patience.get(name, PATIENCE_S)
+            threading.Thread(target=self._stop, args=(name, query, left), daemon=True).start()
         for name, assignment in wanted.items():
             failed = self._failed.get(name)
             if name in self._queries or (failed and failed.retry_at > time.monotonic()):
@@ -181,8 +185,8 @@ class Worker:
             self._start(name, assignment)
         return any(query.is_stopping for query in list(self._queries.values()))
 
-    def _stop(self, name: str, query: Query) -> None:
-        query.stop()
+    def _stop(self, name: str, query: Query, patience: float) -> None:
+        query.stop(patience=patience)
         failure = query.failure()
         if query.was_cancelled and failure is not None:
             self._tell_failure(query, failure)
@@ -217,7 +221,7 @@ class Worker:
                 stream=stream.name,
                 schema=stream.schema,
                 key=stream.key,
-                history=self._identity.history,
+                history=self._identity.life,
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
@@ -263,6 +267,8 @@ class Worker:
         try:
             history.check(self, run, assignment["streams"])
             run.sinks = self.open_sinks(name)
+            if assignment["redeliver"]:
+                run.deliver_newest()
             self._queries[name] = Query(run)
         except Exception as error:
             self._note_failure(name, _as_weft(name, error))

@@ -147,7 +147,9 @@ async def retire(
     if pinned is None or rule.id not in {ref.id for ref in pinned.rules}:
         return rule, None
     head = weaver.knots.head(origin).number or 0
-    operation = await weaver.roll_back(origin, head, because=f"rule {name} is retired at once")
+    operation = await weaver.roll_back(
+        origin, head, patience_s=0.0, because=f"rule {name} is retired at once"
+    )
     return weaver.rules.get(name), operation
 
 

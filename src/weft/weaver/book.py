@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.operations.operation import Grip, Hold, Operation
+from weft.operations.operation import PATIENCE_S, Grip, Hold, Operation
 from weft.operations.run import OperationBusyError
 from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.store import StoreConflictError, Write, key
@@ -27,7 +27,8 @@ class StoredBook:
 
     def grip(self, operation: Operation, grip: Grip) -> None:
         """Hold the pipelines of an operation tighter, or looser."""
-        holds = [Hold(name, operation.id, grip) for name in operation.pipelines]
+        patience = float(operation.request.get("patience_s", PATIENCE_S))
+        holds = [Hold(name, operation.id, grip, patience) for name in operation.pipelines]
         self._records.store.apply([_hold(hold) for hold in holds])
 
     async def open(self, operation: Operation, *, before: Operation | None = None) -> None:

@@ -78,6 +78,8 @@ class Pipeline:
     last_epoch: int = 0
     """The highest epoch that was ever begun, whether it came into use or not."""
     removed: bool = False
+    redeliver: bool = False
+    """Whether its newest knot may not have reached its sinks, because the store was rebuilt."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,11 @@ class Catalog:
             kept = pipeline
             if old is not None:
                 kept = replace(
-                    pipeline, desired=old.desired, epoch=old.epoch, last_epoch=old.last_epoch
+                    pipeline,
+                    desired=old.desired,
+                    epoch=old.epoch,
+                    last_epoch=old.last_epoch,
+                    redeliver=old.redeliver,
                 )
             writes.append(store_pipeline(kept))
             writes += self._declare_stream(pipeline)

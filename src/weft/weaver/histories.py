@@ -26,11 +26,27 @@ class OtherHistoryError(WeftError):
 def check_histories(
     weaver: Weaver, pipeline: str, tables: Sequence[Known], checkpoint: Mark | None
 ) -> None:
-    """Refuse tables whose newest knot this store does not know, and a checkpoint of another life."""
+    """Refuse tables and checkpoints that this store does not know, and the lack of those that it does."""
+    found = weaver.catalog.pipeline(pipeline)
+    newest = weaver.knots.newest(found.stream)
+    if newest is not None and found.stream not in {known.stream for known in tables}:
+        raise OtherHistoryError(
+            f"Stream '{found.stream}' has {newest.number} knots, and its table is not in this worker's storage.",
+            code="table.gone",
+            hint="Start the worker on the storage of its weaver; or restore it with `weft restore`.",
+            stream=found.stream,
+        )
     for known in tables:
         _check_table(weaver, known)
     if checkpoint is not None:
         _check_checkpoint(weaver, pipeline, checkpoint)
+    elif newest is not None:
+        raise OtherHistoryError(
+            f"The checkpoint directory of pipeline '{pipeline}' (epoch {found.epoch}) is gone: it would start over.",
+            code="checkpoint.gone",
+            hint=REBUILD,
+            pipeline=pipeline,
+        )
 
 
 def _check_table(weaver: Weaver, known: Known) -> None:

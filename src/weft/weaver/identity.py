@@ -19,18 +19,20 @@ class StoreRecord:
     history: str
     generations: tuple[str, ...]
     created: str
+    life: str
 
     @property
     def identity(self) -> Identity:
         """The history in the generation that was opened last."""
-        return Identity(self.history, self.generations[-1])
+        return Identity(self.history, self.generations[-1], self.life)
 
 
 def open_generation(records: Records, clock: Clock) -> StoreRecord:
     """Begin a new generation of a store; one that is new gets its name now."""
     known = records.find(StoreRecord, *KEY)
     if known is None:
-        known = StoreRecord(str(uuid.uuid4()), (), iso(clock.now()))
+        history = str(uuid.uuid4())
+        known = StoreRecord(history, (), iso(clock.now()), life=history)
     opened = replace(known, generations=(*known.generations, str(uuid.uuid4())))
     records.store.apply([put(*KEY, value=opened)])
     return opened

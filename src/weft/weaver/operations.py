@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from weft.clock import iso
@@ -86,6 +86,11 @@ class Operations:
     def hold(self, pipeline: str) -> Hold | None:
         """What holds a pipeline now."""
         return self._book.hold(pipeline)
+
+    def patience(self, pipelines: Iterable[str]) -> dict[str, float]:
+        """Of these pipelines those that an operation has stopped, with how long their batch in hand may go on."""
+        holds = [self.hold(name) for name in pipelines]
+        return {hold.pipeline: hold.patience_s for hold in holds if hold and hold.grip == "stopped"}
 
     def is_stopped(self, pipeline: str) -> bool:
         """Whether an operation wants nobody to run a pipeline."""

@@ -15,12 +15,14 @@ from weft.operations.step import CatchUp, Copy, Divide, Join, LetGo, Pause, Plan
 from weft.sinks.options import read_options
 from weft.weaver.catalog import NameMissingError, Pipeline
 from weft.weaver.deploy import recomputed
+from weft.weaver.tasks import NoWorkerError
 from weft.weaving.rule import Rule, RuleStatus
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
 
 MOST_PARTITIONS = 10_000
+TAKEN_WITHIN_S = 2.0
 
 
 class PlanStaleError(WeftError):
@@ -45,23 +47,26 @@ class Planner:
     def __init__(self, weaver: Weaver) -> None:
         self._weaver = weaver
 
-    async def plan(self, kind: Kind, request: Mapping[str, Any]) -> Planned:
-        """What an operation of this kind would do now."""
+    async def plan(self, kind: Kind, request: Mapping[str, Any], *, exact: bool = False) -> Planned:
+        """What an operation of this kind would do now.
+
+        While no worker is there to say how far back state is kept, it is taken to be, unless the plan must be `exact`.
+        """
         match kind:
             case "rollback":
-                return await self._rollback(request)
+                return await self._rollback(request, exact)
             case "fill":
                 return self._fill(request)
             case "repartition":
                 return self._repartition(request)
             case "recompute":
-                return await self._recompute(request)
+                return await self._recompute(request, exact)
             case "backup":
                 return self._backup(request)
 
     async def plan_again(self, operation: Operation) -> tuple[Step, ...]:
         """The steps after `Plan`, now that the pipelines stand still."""
-        planned = await self.plan(operation.kind, operation.request)
+        planned = await self.plan(operation.kind, operation.request, exact=True)
         if not set(planned.pipelines) <= set(operation.pipelines):
             more = ", ".join(sorted(set(planned.pipelines) - set(operation.pipelines)))
             raise PlanStaleError(
@@ -77,7 +82,7 @@ class Planner:
         kept = tuple(step for step in after if not isinstance(step, LetGo))
         return (*kept, LetGo(operation.pipelines))
 
-    async def _rollback(self, request: Mapping[str, Any]) -> Planned:
+    async def _rollback(self, request: Mapping[str, Any], exact: bool) -> Planned:
         weaver = self._weaver
         stream, to = str(request["stream"]), int(request["to"])
         found = weaver.catalog.stream(stream)
@@ -97,7 +102,7 @@ class Planner:
             return Planned(names, (Stop(names), Plan(), LetGo(names)))
         in_hand = weaver.knots.in_hand(stream)
         check_target(target, stream, to, head=head, in_hand=in_hand)
-        cuts = await self._cuts(pipelines, {found.pipeline: to})
+        cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
         attach = request.get("attach")
         steps = rollback_steps(
             cuts,
@@ -110,13 +115,13 @@ class Planner:
         )
         return Planned(tuple(cut.pipeline for cut in cuts), steps)
 
-    async def _recompute(self, request: Mapping[str, Any]) -> Planned:
+    async def _recompute(self, request: Mapping[str, Any], exact: bool) -> Planned:
         """Everything that the new version of the project makes otherwise is made again from recorded input."""
         weaver = self._weaver
         project = weaver.catalog.version(request["project"])
         names = [str(name) for name in request["pipelines"]]
         affected = recomputed(weaver, project, names)
-        cuts = await self._cuts(affected, dict.fromkeys(names, 0))
+        cuts = await self._cuts(affected, dict.fromkeys(names, 0), exact)
         steps = rollback_steps(
             cuts,
             stream=affected[0].stream,
@@ -178,7 +183,9 @@ class Planner:
             to > 0 and (not target or target.status is not Status.COMPLETE)
         )
 
-    async def _cuts(self, pipelines: list[Pipeline], targets: Mapping[str, int]) -> tuple[Cut, ...]:
+    async def _cuts(
+        self, pipelines: list[Pipeline], targets: Mapping[str, int], exact: bool
+    ) -> tuple[Cut, ...]:
         weaver = self._weaver
         affected = []
         for pipeline in pipelines:
@@ -196,17 +203,24 @@ class Planner:
                     last=head.last,
                 )
             )
-        reach = await self._reach(pipelines)
+        reach = await self._reach(pipelines, exact)
         return plan_cuts(weaver.knots, affected, targets=targets, reach=reach)
 
-    async def _reach(self, pipelines: list[Pipeline]) -> dict[str, Reach]:
+    async def _reach(self, pipelines: list[Pipeline], exact: bool) -> dict[str, Reach]:
         """How far back the state of each pipeline that has any is kept."""
         epochs = {
             one.name: list(range(one.epoch + 1)) for one in pipelines if self._is_stateful(one)
         }
         if not epochs:
             return {}
-        found = await self._weaver.ask("reach", {"pipelines": epochs}, timeout=60)
+        try:
+            found = await self._weaver.ask(
+                "reach", {"pipelines": epochs}, timeout=60, taken_within=TAKEN_WITHIN_S
+            )
+        except NoWorkerError:
+            if exact:
+                raise
+            return {}
         return {
             name: Reach(
                 frozenset(reach["keyframes"]),

@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.errors import WeftError
 
+LOOK_S = 0.1
 CALL_OFF_S = 30.0
 """For so long a worker may take to end a task that was called off."""
 
@@ -77,15 +78,13 @@ class Tasks:
     async def wait(self, task: Task, *, timeout: float, taken_within: float | None = None) -> Any:
         """The worker's answer; raises what the worker raised.
 
-        Nobody waits longer than `taken_within` for a worker that takes it, when no worker is there.
+        With `taken_within` nobody waits longer than that while there is no worker at all.
         """
         try:
-            if taken_within is not None and not await self._is_taken(task, taken_within):
+            if not await self._is_answered(task, timeout, taken_within):
+                task.is_called_off = True
                 raise NoWorkerError(task.kind)
-            return await asyncio.wait_for(asyncio.shield(task.answer), timeout)
-        except TimeoutError as error:
-            task.is_called_off = True
-            raise NoWorkerError(task.kind) from error
+            return task.answer.result()
         except asyncio.CancelledError:
             task.is_called_off = True
             if task.taken_by in self._connected():
@@ -94,13 +93,16 @@ class Tasks:
         finally:
             self._tasks.pop(task.id, None)
 
-    async def _is_taken(self, task: Task, within: float) -> bool:
-        deadline = asyncio.get_running_loop().time() + within
-        while task.taken_by is None and not self._connected():
-            if asyncio.get_running_loop().time() > deadline:
-                return False
-            await asyncio.sleep(0.05)
-        return True
+    async def _is_answered(self, task: Task, timeout: float, alone: float | None) -> bool:
+        now = asyncio.get_running_loop().time
+        deadline = now() + timeout
+        company = now()
+        while not task.answer.done() and now() < deadline:
+            await asyncio.wait([task.answer], timeout=min(LOOK_S, deadline - now()))
+            company = now() if self._connected() else company
+            if alone is not None and now() - company > alone:
+                break
+        return task.answer.done()
 
     def take(self, worker: str) -> list[TaskOrder]:
         """What this worker should do now; a task is handed out once, or again if its taker was lost."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.clock import Clock, SystemClock, iso
@@ -14,10 +14,17 @@ from weft.lineage.facts import Facts
 from weft.lineage.identity import Identity
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
-from weft.operations.operation import Operation
+from weft.operations.operation import PATIENCE_S, Operation
 from weft.runtime.storage import Storage
 from weft.weaver.branches import Branches
-from weft.weaver.catalog import Catalog, Desired, Stream, store_schema, store_stream
+from weft.weaver.catalog import (
+    Catalog,
+    Desired,
+    Stream,
+    store_pipeline,
+    store_schema,
+    store_stream,
+)
 from weft.weaver.events import Events
 from weft.weaver.identity import open_generation
 from weft.weaver.knots import Knots, PinRequest
@@ -62,6 +69,8 @@ class Orders:
     lease_s: float
     project: str | None
     pipelines: Mapping[str, Assignment]
+    patience: Mapping[str, float]
+    """For pipelines that an operation has stopped: for how long their batch in hand may go on."""
     tasks: tuple[TaskOrder, ...]
     called_off: tuple[int, ...]
 
@@ -169,7 +178,13 @@ class Weaver:
         knot = self.knots.get(stream, number)
         self.leases.check(knot.pipeline, worker, token)
         tied = self.knots.complete(
-            knot, facts, lambda done: [*self._note_streams(done, facts), *self._tied_event(done)]
+            knot,
+            facts,
+            lambda done: [
+                *self._note_streams(done, facts),
+                *self._delivered(done),
+                *self._tied_event(done),
+            ],
         )
         self.events.wake()
         if knot.status is Status.IN_PROGRESS:
@@ -202,12 +217,18 @@ class Weaver:
         to: int,
         *,
         attach: Rule | None = None,
+        patience_s: float = PATIENCE_S,
         by: str | None = None,
         because: str | None = None,
         queue: bool = False,
     ) -> Operation:
         """Roll a stream back, with everything downstream, and let it all go on."""
-        request = {"stream": stream, "to": to, "attach": attach.to_dict() if attach else None}
+        request = {
+            "stream": stream,
+            "to": to,
+            "attach": attach.to_dict() if attach else None,
+            "patience_s": patience_s,
+        }
         return await self.operations.run("rollback", request, by=by, because=because, queue=queue)
 
     async def sync(self, report: Report, *, revision: int, wait: float) -> Orders:
@@ -232,6 +253,7 @@ class Weaver:
             lease_s=self.leases.duration.total_seconds(),
             project=project.hash if project else None,
             pipelines=self.workers.assign(report),
+            patience=self.operations.patience(report.pipelines),
             tasks=tuple(self.tasks.take(report.worker)),
             called_off=tuple(self.tasks.called_off(report.worker)),
         )
@@ -303,6 +325,13 @@ class Weaver:
             if self.catalog.schema(schema.fingerprint) is None:
                 writes.append(store_schema(schema.fingerprint, schema.schema))
         return writes
+
+    def _delivered(self, knot: Knot) -> list[Write]:
+        """A pipeline that has tied a knot has delivered what came before it."""
+        pipeline = self.catalog.find_pipeline(knot.pipeline)
+        if pipeline is None or not pipeline.redeliver:
+            return []
+        return [store_pipeline(replace(pipeline, redeliver=False))]
 
     def _tied_event(self, knot: Knot) -> list[Write]:
         return self.events.write(

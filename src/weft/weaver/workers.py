@@ -76,6 +76,8 @@ class Assignment:
     version: str
     streams: tuple[str, ...] = ()
     """The streams that it has written so far."""
+    redeliver: bool = False
+    """Whether its newest knot is to be delivered to its sinks before it goes on."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,7 @@ class Workers:
                 wanted[name].epoch,
                 wanted[name].version,
                 self._catalog.written_by(name),
+                wanted[name].redeliver,
             )
             for name, lease in held.items()
             if name in wanted

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from weft.operations.cut import Cut
-from weft.operations.operation import Operation
+from weft.operations.operation import PATIENCE_S, Operation
 from weft.operations.run import OperationMissingError
 from weft.operations.step import Settle, describe
 from weft.weaver.routes import LARGEST, Answer, Body, Text, UsesWeaver, make_router
@@ -24,6 +24,12 @@ class Rollback(Body):
     to: int = Field(ge=0, le=LARGEST, description="a knot of the stream; 0 is before the first")
     author: Text | None = None
     note: Text | None = None
+    patience_s: float = Field(
+        default=PATIENCE_S,
+        ge=0,
+        le=3600,
+        description="for so long a batch in hand may go on; then it is cancelled",
+    )
     queue: bool = Field(
         default=False,
         description="wait while another operation has a pipeline, in place of a refusal",
@@ -79,7 +85,12 @@ async def roll_back(weaver: UsesWeaver, body: Rollback, dry_run: bool = False) -
         steps = await weaver.operations.plan("rollback", asked)
         return Answer(RollbackView("planned", plan_view(body.stream, body.to, steps)))
     operation = await weaver.roll_back(
-        body.stream, body.to, by=body.author, because=body.note, queue=body.queue
+        body.stream,
+        body.to,
+        patience_s=body.patience_s,
+        by=body.author,
+        because=body.note,
+        queue=body.queue,
     )
     return Answer(view(operation))
 
