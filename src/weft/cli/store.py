@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ def rebuild(terminal: Terminal, storage: Path) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("to", type=click.Path(path_type=Path))
+@click.argument("name", default=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ"))
 @click.option(
     "--offline",
     type=click.Path(path_type=Path, exists=True),
@@ -66,18 +67,21 @@ def rebuild(terminal: Terminal, storage: Path) -> None:
     help="Copy this storage, whose weaver does not run, in place of asking a weaver.",
 )
 @asks_weaver
-def backup(terminal: Terminal, to: Path, offline: Path | None) -> None:
-    """Copy everything that is stored into the new folder TO, while all pipelines stand still for it."""
-    from weft.runtime.storage import Storage
-    from weft.weaver.backup import copy_offline
+def backup(terminal: Terminal, name: str, offline: Path | None) -> None:
+    """Copy everything that is stored, while all pipelines stand still for it.
 
-    target = str(to.absolute())
+    The copy is the folder NAME (default: the time) in STORAGE.backups, beside the storage.
+    """
+    from weft.runtime.storage import Storage
+    from weft.weaver.backup import copy_offline, place_of
+
     if offline is None:
-        done = terminal.post("/backups", {"to": target}, doing="Copying")
+        done = terminal.post("/backups", {"name": name}, doing="Copying")
         terminal.show(done, _render_backup)
         return
+    source = Storage(str(offline.absolute()))
     with terminal.wait("Copying"):
-        copied = copy_offline(Storage(str(offline.absolute())), Storage(target))
+        copied = copy_offline(source, place_of(source, name))
     terminal.show({"result": vars(copied), "status": "done"}, _render_backup)
 
 

@@ -246,12 +246,12 @@ class Switch:
 class Copy:
     """Copy the whole storage while nothing writes to it."""
 
-    to: str
+    name: str
     kind: Literal["copy"] = "copy"
 
     def describe(self) -> list[str]:
         """What it does, a line each."""
-        return [f"copy the store, streams, checkpoints and sources to {self.to}"]
+        return [f"copy the store, streams, checkpoints and sources to backup {self.name}"]
 
 
 @dataclass(frozen=True)

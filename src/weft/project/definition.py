@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -156,8 +157,11 @@ class Project:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the canonical form."""
-        return digest(self._form(sparse=True))
+        """SHA-256 over the canonical form, whatever the order of its parts."""
+        form = self._form(sparse=True)
+        for part, name in (("streams", "name"), ("pipelines", "name"), ("functions", "ref")):
+            form[part] = sorted(form.get(part, ()), key=itemgetter(name))
+        return digest(form)
 
     def stream(self, name: str) -> StreamSpec:
         """The stream of this name; refuses an unknown one."""

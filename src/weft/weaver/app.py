@@ -62,6 +62,7 @@ def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> Fast
     app.state.weaver = weaver
     app.add_middleware(Gatehouse, hosts=hosts)
     problems.install(app)
+    app.state.routes = [route for module in ROUTES for route in module.router.routes]
     for module in ROUTES:
         app.include_router(module.router)
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import uuid
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FOLDERS = ("streams", "pipelines", "sources")
 CHUNK = 1000
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class BackupError(WeftError):
@@ -40,30 +42,34 @@ class Copied:
     bytes: int
 
 
-def back_up(weaver: Weaver, to: str) -> dict[str, Any]:
-    """Copy the storage of a weaver whose pipelines stand still; the copy is one that nothing is under way in."""
-    if weaver.storage is None:
+def place_of(storage: Storage | None, name: str) -> Storage:
+    """Where the backup of this name goes: beside the storage, so that no request can name another place."""
+    if storage is None:
         raise BackupError(
             "This weaver keeps its store in memory, and there is nothing to copy.",
             hint="Start it with `--storage`.",
         )
-    source, target = weaver.storage, Storage(to)
-    check_target(source, target)
-    building = Storage(f"{to}.building")
-    shutil.rmtree(building.root, ignore_errors=True)
-    copied = _copy_folders(source, building)
-    _copy_store(weaver.store, building)
-    Path(building.root).rename(target.root)
-    return {"to": to, "files": copied.files, "bytes": copied.bytes}
+    if not NAME.fullmatch(name):
+        raise BackupError(
+            f"'{name[:80]}' cannot be the name of a backup.",
+            hint="Use letters, digits, dots, hyphens and underscores, at most 64, a letter or digit first.",
+        )
+    target = Storage(f"{storage.root}.backups/{name}")
+    check_target(storage, target)
+    return target
+
+
+def back_up(weaver: Weaver, name: str) -> dict[str, Any]:
+    """Copy the storage of a weaver whose pipelines stand still; the copy is one that nothing is under way in."""
+    target = place_of(weaver.storage, name)
+    assert weaver.storage is not None
+    copied = _copy(weaver.storage, weaver.store, target)
+    return {"to": copied.to, "files": copied.files, "bytes": copied.bytes}
 
 
 def check_target(source: Storage, target: Storage) -> None:
-    """Refuse a place for a copy that is relative, taken, or inside of what is copied."""
+    """Refuse a place for a copy that is taken, or inside of what is copied."""
     place, home = Path(target.root), Path(source.root).resolve()
-    if not place.is_absolute():
-        raise BackupError(
-            f"'{target.root}' is not an absolute path.", hint="Name the folder from the root on."
-        )
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise BackupError(f"{place} is there already.", hint="Name a folder that is not there yet.")
     if home in (place.resolve(), *place.resolve().parents):
@@ -77,14 +83,9 @@ def copy_offline(source: Storage, target: Storage) -> Copied:
     check_target(source, target)
     store = RocksStore(Path(source.store))
     try:
-        building = Storage(f"{target.root}.building")
-        shutil.rmtree(building.root, ignore_errors=True)
-        copied = _copy_folders(source, building)
-        _copy_store(store, building)
-        Path(building.root).rename(target.root)
+        return _copy(source, store, target)
     finally:
         store.close()
-    return replace(copied, to=target.root)
 
 
 def put_back(backup: Storage, target: Storage) -> Copied:
@@ -102,6 +103,18 @@ def put_back(backup: Storage, target: Storage) -> Copied:
     finally:
         store.close()
     return copied
+
+
+def _copy(source: Storage, store: Store, target: Storage) -> Copied:
+    """Build a copy beside its place and give it its name when it is whole."""
+    building = Storage(f"{target.root}.building")
+    shutil.rmtree(building.root, ignore_errors=True)
+    copied = _copy_folders(source, building)
+    _copy_store(store, building)
+    if Path(target.root).exists():
+        Path(target.root).rmdir()  # an empty one, as `check_target` has seen
+    Path(building.root).rename(target.root)
+    return replace(copied, to=target.root)
 
 
 def _copy_folders(source: Storage, target: Storage) -> Copied:

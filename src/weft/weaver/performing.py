@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
 
 WORKER_S = 3600.0
-TAKEN_WITHIN_S = 2.0
 LOOK_S = 0.01
 
 
@@ -86,7 +85,7 @@ class Performer:
             case Switch():
                 self._switch(step)
             case Copy():
-                return Done(result=await asyncio.to_thread(back_up, self._weaver, step.to))
+                return Done(result=await asyncio.to_thread(back_up, self._weaver, step.name))
             case LetGo():
                 self._weaver.operations.grip(operation, "claimed")
         return Done()
@@ -97,7 +96,6 @@ class Performer:
             step.kind,
             {"operation": operation.id, **arguments},
             timeout=WORKER_S,
-            taken_within=TAKEN_WITHIN_S,
         )
 
     async def _stop(self, operation: Operation) -> None:
@@ -153,7 +151,6 @@ class Performer:
                 "identity": codec.to_form(weaver.identity),
             },
             timeout=WORKER_S,
-            taken_within=TAKEN_WITHIN_S,
         )
         parts = [codec.from_form(FilledPart, form) for form in filled]
         writes = [write for part in parts for write in self._noted(part)]

@@ -13,6 +13,7 @@ from weft.operations.operation import Kind, Operation
 from weft.operations.rollback import RollbackError, SinkNames, check_target, rollback_steps
 from weft.operations.step import CatchUp, Copy, Divide, Join, LetGo, Pause, Plan, Step, Stop, Switch
 from weft.sinks.options import read_options
+from weft.weaver.backup import place_of
 from weft.weaver.catalog import NameMissingError, Pipeline
 from weft.weaver.deploy import recomputed
 from weft.weaver.tasks import NoWorkerError
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
 
 MOST_PARTITIONS = 10_000
-TAKEN_WITHIN_S = 2.0
+ALONE_S = 2.0
+"""So long a plan waits for a worker while none is there."""
 
 
 class PlanStaleError(WeftError):
@@ -167,8 +169,10 @@ class Planner:
         return Planned((pipeline,), steps)
 
     def _backup(self, request: Mapping[str, Any]) -> Planned:
+        name = str(request["name"])
+        place_of(self._weaver.storage, name)
         names = tuple(pipeline.name for pipeline in self._weaver.catalog.pipelines())
-        return Planned(names, (Stop(names), Plan(), Copy(str(request["to"])), LetGo(names)))
+        return Planned(names, (Stop(names), Plan(), Copy(name), LetGo(names)))
 
     def _writer(self, pipeline: str) -> Pipeline:
         found = self._weaver.catalog.find_pipeline(pipeline)
@@ -215,7 +219,7 @@ class Planner:
             return {}
         try:
             found = await self._weaver.ask(
-                "reach", {"pipelines": epochs}, timeout=60, taken_within=TAKEN_WITHIN_S
+                "reach", {"pipelines": epochs}, timeout=60, taken_within=ALONE_S
             )
         except NoWorkerError:
             if exact:

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.responses import Response
 
 from weft import canonical
@@ -53,7 +54,10 @@ MEANINGS: Mapping[int, str] = {
 }
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": meaning, "content": {MEDIA: {}}}
+    status: {
+        "description": meaning,
+        "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
     for status, meaning in MEANINGS.items()
 }
 """The errors that any route may answer with, for the OpenAPI document."""
@@ -80,7 +84,16 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Make every error of the app a problem+json response."""
+    """Make every error of the app a problem+json response, and say so in its OpenAPI document."""
+    describe = app.openapi
+
+    def described() -> dict[str, Any]:
+        document = describe()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas.setdefault("Problem", Problem.model_json_schema())
+        return document
+
+    app.openapi = described  # type: ignore[method-assign]
 
     @app.exception_handler(WeftError)
     async def _weft(_: Request, error: WeftError) -> Response:
@@ -99,7 +112,10 @@ def install(app: FastAPI) -> None:
             domain="user",
             hint="The paths and methods are listed at /docs.",
         )
-        return problem(told, status=error.status_code, headers=error.headers)
+        headers = dict(error.headers or {})
+        if error.status_code == 405:
+            headers["allow"] = ", ".join(_allowed(request))
+        return problem(told, status=error.status_code, headers=headers)
 
     @app.exception_handler(Exception)
     async def _unexpected(request: Request, error: Exception) -> Response:
@@ -110,6 +126,16 @@ def install(app: FastAPI) -> None:
             hint="The weaver's log has the details; please report it.",
         )
         return problem(told)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods that the path of a request takes, by whichever route."""
+    methods: set[str] = set()
+    for route in request.app.state.routes:
+        match, _ = route.matches({**request.scope, "method": "GET"})
+        if match is not Match.NONE:
+            methods |= route.methods
+    return sorted(methods)
 
 
 def _validation(errors: Any) -> WeftError:

@@ -15,6 +15,8 @@ from typing import Any
 from weft.errors import WeftError
 
 LOOK_S = 0.1
+TAKEN_WITHIN_S = 5.0
+"""So long a request waits for a worker while none is there."""
 CALL_OFF_S = 30.0
 """For so long a worker may take to end a task that was called off."""
 
@@ -99,10 +101,14 @@ class Tasks:
         company = now()
         while not task.answer.done() and now() < deadline:
             await asyncio.wait([task.answer], timeout=min(LOOK_S, deadline - now()))
-            company = now() if self._connected() else company
+            there = self._connected() if task.worker is None else self._is_there(task.worker)
+            company = now() if there else company
             if alone is not None and now() - company > alone:
                 break
         return task.answer.done()
+
+    def _is_there(self, worker: str) -> bool:
+        return worker in self._connected()
 
     def take(self, worker: str) -> list[TaskOrder]:
         """What this worker should do now; a task is handed out once, or again if its taker was lost."""

@@ -35,7 +35,7 @@ from weft.weaver.rules import Rules
 from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records
-from weft.weaver.tasks import TaskOrder, Tasks
+from weft.weaver.tasks import TAKEN_WITHIN_S, TaskOrder, Tasks
 from weft.weaver.workers import Assignment, Report, Workers
 from weft.weaving.rule import Rule
 from weft.windows.watermark import Watermarks
@@ -264,7 +264,7 @@ class Weaver:
         arguments: dict[str, Any],
         *,
         timeout: float = 30,
-        taken_within: float | None = None,
+        taken_within: float = TAKEN_WITHIN_S,
     ) -> Any:
         """Have a worker do something that needs data, and wait for its answer."""
         task = self.tasks.submit(kind, arguments)

@@ -11,7 +11,7 @@ import weft
 from weft.weaver.routes import Answer, Body, Text, UsesWeaver, make_router
 from weft.weaver.routes.operations import OperationView, view
 from weft.weaver.stats import PipelineStatus, describe
-from weft.weaver.tasks import NoWorkerError
+from weft.weaver.tasks import TAKEN_WITHIN_S, NoWorkerError
 from weft.weaver.workers import WorkerStatus
 
 router = make_router("service")
@@ -88,24 +88,24 @@ async def status(weaver: UsesWeaver) -> Answer:
 @router.post("/checkpoint", response_model=TiedKnots)
 async def checkpoint(weaver: UsesWeaver) -> Answer:
     """Have every running pipeline tie a knot now; the answer names them."""
-    workers = weaver.workers.connected()
-    if not workers:
+    busy = [one.worker for one in weaver.workers.all() if one.connected and one.leases]
+    if not weaver.workers.connected():
         raise NoWorkerError("checkpoint")
     tied: dict[str, int] = {}
-    tasks = [weaver.tasks.submit("checkpoint", {}, worker=worker) for worker in workers]
+    tasks = [weaver.tasks.submit("checkpoint", {}, worker=worker) for worker in busy]
     weaver.changed()
     for task in tasks:
-        tied |= await weaver.tasks.wait(task, timeout=60)
+        tied |= await weaver.tasks.wait(task, timeout=60, taken_within=TAKEN_WITHIN_S)
     return Answer(TiedKnots(tied))
 
 
 class Backup(Body):
-    """Where a backup goes: a folder that is not there yet, on the weaver's machine."""
+    """The name of a backup, which goes into a folder of that name beside the storage."""
 
-    to: Text
+    name: Text
 
 
 @router.post("/backups", response_model=OperationView)
 async def back_up(weaver: UsesWeaver, body: Backup) -> Answer:
     """Copy everything that is stored while all pipelines stand still."""
-    return Answer(view(await weaver.operations.run("backup", {"to": body.to})))
+    return Answer(view(await weaver.operations.run("backup", {"name": body.name})))
