@@ -129,6 +129,21 @@ def _rows_by_ledger(knot: Knot) -> dict[str, int]:
     return expected
 
 
+def check_consumed(line: Line, report: Verification) -> None:
+    """Each live knot begins where the one before it ended: nothing was passed over, and nothing taken twice."""
+    for number in line.live:
+        knot = line.knots[number]
+        before = line.knots.get(knot.previous) if knot.previous is not None else None
+        ends = before.offsets.end if before else (None,) * len(knot.offsets.start)
+        report.expect(
+            knot.previous in (None, *line.knots) and knot.offsets.start == ends,
+            "knot.gap",
+            f"knot {number} of {line.stream}",
+            f"it does not begin where {f'knot {knot.previous}' if before else 'its sources'} "
+            f"{'ended' if before else 'begin'}",
+        )
+
+
 def check_inputs(
     line: Line, written: Mapping[str, Mapping[int, int]], report: Verification
 ) -> None:

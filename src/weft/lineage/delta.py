@@ -56,12 +56,14 @@ def _parse(version: int, data: bytes) -> Commit:
     try:
         actions = [orjson.loads(line) for line in data.splitlines() if line]
         info = next(action["commitInfo"] for action in actions if "commitInfo" in action)
+        flaw = _find_flaw(data)
         return Commit(
             version,
-            weft=orjson.loads(info["userMetadata"]).get("weft") or {},
+            # What was changed is not gone by.
+            weft={} if flaw else orjson.loads(info["userMetadata"]).get("weft") or {},
             adds=tuple(_file(action["add"]) for action in actions if "add" in action),
             removes=tuple(action["remove"]["path"] for action in actions if "remove" in action),
-            flaw=_find_flaw(data),
+            flaw=flaw,
         )
     except (ValueError, KeyError, StopIteration, TypeError, AttributeError) as error:
         return Commit(version, {}, (), (), f"it cannot be read: {type(error).__name__}: {error}")

@@ -9,8 +9,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 from starlette.responses import Response
+from starlette.routing import Match
 
 from weft import canonical
 from weft.errors import EDGES, Domain, WeftError

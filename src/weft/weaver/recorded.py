@@ -9,14 +9,16 @@ from typing import Any, TypeVar
 from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
+from weft.lineage.presence import PipelineRecord
 from weft.lineage.verify import StreamRecord, verify
 from weft.operations.operation import Hold
 from weft.runtime.storage import Storage
-from weft.weaver.catalog import Stream
+from weft.weaver.catalog import Pipeline, Stream
+from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Head, line
 from weft.weaver.store.records import RecordCorruptError, open_record, value_of
 from weft.weaver.store.rocks import StoreDamagedError
-from weft.weaver.store.snapshot import RocksSnapshot
+from weft.weaver.store.snapshot import RocksSnapshot, StoreMissingError
 from weft.weaver.store.store import Store, key, key_range
 from weft.weaving.rule import content_hash
 
@@ -57,6 +59,20 @@ class StoredRecords:
             StreamRecord(stream.name, stream.origin, held.get(stream.pipeline))
             for stream in self._scan(Stream, "catalog", "stream")
         ]
+
+    def pipelines(self) -> list[PipelineRecord]:
+        """The pipelines that the project declares."""
+        held = {hold.pipeline for hold in self._scan(Hold, "operations", "hold")}
+        return [
+            PipelineRecord(one.name, one.stream, one.epoch, is_settled=one.name not in held)
+            for one in self._scan(Pipeline, "catalog", "pipeline")
+            if not one.removed
+        ]
+
+    def owner(self) -> str | None:
+        """The history that the store keeps, or None when it does not say."""
+        known = self._find(StoreRecord, *KEY)
+        return known.history if known else None
 
     def head(self, stream: str) -> tuple[int | None, int]:
         """The newest live knot of a stream, and the highest number given out."""
@@ -109,9 +125,27 @@ def verify_storage(storage: Storage, *, deep: bool = False) -> Verification:
 def _look(storage: Storage, *, deep: bool) -> Verification:
     try:
         with RocksSnapshot(Path(storage.store)) as store:
-            return verify(StoredRecords(store), lambda name: Path(storage.table(name)), deep=deep)
+            recorded = StoredRecords(store)
+            report = verify(recorded, storage, deep=deep)
+            _check_owner(storage, recorded, report)
+            return report
     except StoreDamagedError as error:
         return Verification([Finding(error.code, "the weaver's store", error.message)])
+    except StoreMissingError as error:
+        if storage.owner is None:
+            raise
+        return Verification([Finding(error.code, "the weaver's store", error.message)])
+
+
+def _check_owner(storage: Storage, recorded: StoredRecords, report: Verification) -> None:
+    """The storage belongs to the history that the store keeps."""
+    owner, keeps = storage.owner, recorded.owner()
+    report.expect(
+        owner is None or owner.history == keeps,
+        "storage.other-history",
+        "the weaver's store",
+        f"it keeps history {keeps}, and the storage belongs to {owner.history if owner else None}",
+    )
 
 
 def _is_intact(name: bytes, value: bytes) -> bool:

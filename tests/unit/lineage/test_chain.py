@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from weft.lineage.chain import Line, check_chain, check_inputs, live_numbers
+from weft.lineage.chain import Line, check_chain, check_consumed, check_inputs, live_numbers
 from weft.lineage.facts import DataFile, Output, StepRecord
 from weft.lineage.finding import Verification
 from weft.lineage.knot import Knot, Parent, Status
@@ -115,6 +115,21 @@ def test_what_a_knot_consumed_is_what_its_inputs_wrote() -> None:
     assert report.is_clean
     check_inputs(line(f"{5:064x}"), written, report)
     assert [finding.code for finding in report.findings] == ["knot.input-hash"]
+
+
+def test_a_knot_begins_where_the_one_before_it_ended() -> None:
+    def line(start: int) -> Line:
+        first = make_knot(1, offsets=Offsets((None,), ({"knot": 3},)))
+        second = make_knot(2, first, offsets=Offsets(({"knot": start},), ({"knot": 9},)))
+        return make_line(first, second)
+
+    def found(start: int) -> list[str]:
+        report = Verification()
+        check_consumed(line(start), report)
+        return [finding.code for finding in report.findings]
+
+    assert found(3) == []
+    assert found(2) == found(4) == ["knot.gap"]
 
 
 def test_only_what_a_second_look_finds_too_is_told() -> None:
