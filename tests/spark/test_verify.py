@@ -7,9 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.spark.projects import CLEAN, REVENUE, orders, shop
+from weft.lineage import rehash
 from weft.lineage.finding import Verification
+from weft.lineage.rehash import plain
+from weft.runtime.rehash import KernelRehash
 from weft.runtime.storage import Storage
 from weft.testing import play
 from weft.weaver.recorded import verify_storage
@@ -70,6 +74,23 @@ def test_a_history_of_rules_crashes_and_rollbacks_is_clean(history: Path) -> Non
     assert found.counts["streams"] == 5
     assert found.counts["knots"] > 10
     assert found.counts["rows"] > 100
+
+
+def test_the_kernel_and_python_hash_every_file_alike(history: Path, spark: SparkSession) -> None:
+    paths = [str(path) for path in sorted(history.glob("streams/*/*.parquet"))]
+    kernel = {one.path: (one.rows, one.total) for one in KernelRehash(spark)(paths)}
+    python = {one.path: (one.rows, one.total) for one in plain(paths)}
+    assert kernel == python and set(kernel) == set(paths)
+    assert verify_storage(Storage(str(history)), deep=True, rehash=KernelRehash(spark)).is_clean
+
+
+def test_files_are_hashed_alike_on_several_processes(
+    history: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(path) for path in sorted(history.glob("streams/*/*.parquet"))]
+    alone = {one.path: one for one in plain(paths)}
+    monkeypatch.setattr(rehash, "POOLED_BYTES", 0)
+    assert {one.path: one for one in plain(paths)} == alone
 
 
 @pytest.mark.parametrize("part", PARTS)

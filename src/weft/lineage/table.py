@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from weft.lineage.chain import Line
 from weft.lineage.delta import Commit, check_checkpoint, commits, sha256_of
 from weft.lineage.facts import DataFile, Output
 from weft.lineage.finding import Verification
-from weft.lineage.fingerprint import MODULUS, record_hash
+from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import UNSEALED, Knot
-
-SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+from weft.lineage.rehash import Rehash
 
 
 @dataclass
@@ -37,11 +32,12 @@ def check_table(
     fills: Mapping[int, Output],
     report: Verification,
     *,
-    deep: bool = False,
+    rehash: Rehash | None = None,
 ) -> None:
     """The table holds the rows of every live knot of the stream, those of no other, and unchanged.
 
-    `fills` are the rows that were woven into the stream from before its first knot, by knot.
+    `fills` are the rows that were woven into the stream from before its first knot, by knot. With `rehash` every row
+    is hashed again.
     """
     written = dict(fills)
     written |= {
@@ -51,8 +47,13 @@ def check_table(
     }
     contents = _replay(stream, folder, line, fills, report)
     _compare(stream, contents, line, written, report)
-    for number, output in written.items():
-        _check_files(stream, folder, number, output, number in line.live, report, deep=deep)
+    whole = {
+        number: output
+        for number, output in written.items()
+        if _check_files(stream, folder, number, output, number in line.live, report)
+    }
+    if rehash is not None:
+        _check_rows(stream, folder, whole, rehash, report)
 
 
 def _replay(
@@ -188,17 +189,9 @@ def _compare(
 
 
 def _check_files(
-    stream: str,
-    folder: Path,
-    number: int,
-    output: Output,
-    is_live: bool,
-    report: Verification,
-    *,
-    deep: bool,
-) -> None:
-    """The files of a knot lie there with the bytes and rows that were written."""
-    total = 0
+    stream: str, folder: Path, number: int, output: Output, is_live: bool, report: Verification
+) -> bool:
+    """The files of a knot lie there with the bytes that were written; says whether they all do."""
     whole = True
     for file in output.files:
         path = folder / file.path
@@ -217,30 +210,36 @@ def _check_files(
             f"it is not what knot {number} wrote",
         )
         whole = whole and intact
-        if intact:
-            report.counts["rows"] += file.rows
-            total += _hash_rows(path, file, where, report) if deep else 0
-    if deep and whole:
+        report.counts["rows"] += file.rows if intact else 0
+    return whole
+
+
+def _check_rows(
+    stream: str,
+    folder: Path,
+    written: Mapping[int, Output],
+    rehash: Rehash,
+    report: Verification,
+) -> None:
+    """The rows of each knot have the hash that was recorded."""
+    paths = [str(folder / file.path) for output in written.values() for file in output.files]
+    found = {one.path: one for one in rehash(paths)}
+    for number, output in written.items():
+        total = 0
+        for file in output.files:
+            one = found[str(folder / file.path)]
+            where = f"file {file.path} of {stream}"
+            report.expect(one.flaw is None, "file.unreadable", where, one.flaw or "")
+            report.expect(
+                one.flaw is not None or one.rows == file.rows,
+                "file.rows",
+                where,
+                f"it has {one.rows} rows, not {file.rows}",
+            )
+            total += one.total
         report.expect(
             f"{total % MODULUS:064x}" == output.hash,
             "file.hash",
             f"knot {number} of {stream}",
             "the hash of its rows is not the one recorded",
         )
-
-
-def _hash_rows(path: Path, file: DataFile, where: str, report: Verification) -> int:
-    total = rows = 0
-    with pq.ParquetFile(path) as parquet:
-        schema = orjson.loads(parquet.schema_arrow.metadata[SPARK_SCHEMA])
-        for record in _records(parquet):
-            total += int.from_bytes(record_hash(record, schema), "big")
-            rows += 1
-    report.expect(rows == file.rows, "file.rows", where, f"it has {rows} rows, not {file.rows}")
-    return total
-
-
-def _records(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
-    for batch in parquet.iter_batches():
-        assert isinstance(batch, pa.RecordBatch)
-        yield from batch.to_pylist(maps_as_pydicts="strict")

@@ -16,6 +16,7 @@ from weft.lineage.facts import Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
 from weft.lineage.presence import PipelineRecord, check_checkpoint, check_tables
+from weft.lineage.rehash import Rehash
 from weft.lineage.table import check_table
 
 
@@ -85,10 +86,10 @@ def verify(
     recorded: Recorded,
     places: Places,
     *,
-    deep: bool = False,
+    rehash: Rehash | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
-    """Check the store, the chains, the ledgers, the tables and the checkpoints; `deep` hashes every row again.
+    """Check the store, the chains, the ledgers, the tables and the checkpoints; with `rehash` every row as well.
 
     1. Store: every record has the checksum it was written with.
     2. Knots: each is as it was sealed, the chain leads from the head back, ledgers balance.
@@ -122,7 +123,7 @@ def verify(
         if report.expect(stream.hold is None, "pipeline.held", stream.name, _unfinished(stream)):
             line, fills = lines[stream.origin], recorded.fills(stream.name)
             folder = Path(places.table(stream.name))
-            check_table(stream.name, folder, line, fills, report, deep=deep)
+            check_table(stream.name, folder, line, fills, report, rehash=rehash)
     check_tables(Path(places.streams), {stream.name for stream in streams}, report)  # 5
     for pipeline in recorded.pipelines():
         progress(f"the checkpoint of {pipeline.name}")

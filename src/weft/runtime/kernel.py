@@ -98,6 +98,14 @@ def fingerprint(rows: DataFrame) -> dict[str, Any]:
     return result
 
 
+def fingerprints(rows: DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows and the sum of record hashes of each file; `rows` has the file's name and the row as a struct."""
+    found: dict[str, dict[str, Any]] = json.loads(
+        _package(rows.sparkSession).Spine.fingerprints(rows._jdf)
+    )
+    return found
+
+
 def source(
     spark: SparkSession,
     path: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
 from weft.lineage.presence import PipelineRecord
+from weft.lineage.rehash import Rehash, plain
 from weft.lineage.verify import StreamRecord, verify
 from weft.operations.operation import Hold
 from weft.runtime.storage import Storage
@@ -115,18 +116,25 @@ class StoredRecords:
             return  # `damage` has told of it
 
 
-def verify_storage(storage: Storage, *, deep: bool = False) -> Verification:
-    """Verify everything below a storage folder, whether its weaver runs or not."""
-    found = _look(storage, deep=deep)
+def verify_storage(
+    storage: Storage,
+    *,
+    deep: bool = False,
+    rehash: Rehash = plain,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Verification:
+    """Verify everything below a storage folder, whether its weaver runs or not; `deep` hashes every row again."""
+    way = rehash if deep else None
+    found = _look(storage, way, progress)
     # What runs is seen in the middle of a batch; what is wrong stays so.
-    return found if found.is_clean else found.confirmed_by(_look(storage, deep=deep))
+    return found if found.is_clean else found.confirmed_by(_look(storage, way, progress))
 
 
-def _look(storage: Storage, *, deep: bool) -> Verification:
+def _look(storage: Storage, rehash: Rehash | None, progress: Callable[[str], None]) -> Verification:
     try:
         with RocksSnapshot(Path(storage.store)) as store:
             recorded = StoredRecords(store)
-            report = verify(recorded, storage, deep=deep)
+            report = verify(recorded, storage, rehash=rehash, progress=progress)
             _check_owner(storage, recorded, report)
             return report
     except StoreDamagedError as error:
