@@ -16,7 +16,7 @@ from weft.errors import WeftError
 from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SinkSpec, StreamSpec
 from weft.project.document import Path
 from weft.project.kind import anchored, is_installed
-from weft.project.merge import check_names, joined, united
+from weft.project.merge import check_names, joined, spelled, united
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
@@ -173,13 +173,16 @@ class _Checker:
         if spec.window is not None:
             self.check_event_time(spec, inputs)
         if spec.join is not None:
-            schema = joined(spec.join, inputs, path, self.report)
+            spec = replace(spec, join=spelled(spec.join, inputs, (*path, "join"), self.report))
+            schema = joined(spec.join or {}, inputs, path, self.report)
         else:
             schema = united(inputs, path, self.report)
         if schema is None:
             return
         if spec.dedupe is not None:
-            check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+            by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+            spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
+        self.draft.pipelines[spec.name] = spec
         key, event_time = self.carried(spec, inputs)
         schema = self.steps(spec, schema)
         if schema is not None and spec.window is not None and spec.join is None:
