@@ -74,6 +74,7 @@ BAD: dict[bytes | None, str] = {
     b'{"at":null}': "column 'at': it is missing, and it is the event time",
     b'{"id":1}': "column 'at': it is missing, and it is the event time",
     b'{"day":"2026-02-30"}': "column 'day': expected date, found \"2026-02-30\"; write 2026-01-31",
+    b'{"day":"0000-01-01"}': "column 'day': 0000-01-01 is out of range for date (years 1 to 9999)",
     b'{"tags":[1,"a"]}': "column 'tags[1]': expected int, found \"a\"",
     b'{"s":{"a":true}}': "column 's.a': expected int, found true",
     b'{"m":{"k":"v"}}': "column 'm.k': expected bigint, found \"v\"",

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from tests.spark.windowing import SCHEMA, WindowRun, pane_of, to_text
 from tests.unit.windows.model import Knot, Row
-from weft.windows import dedupe, join, reducer
+from weft.weaving.schema import Schema
+from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State
 from weft.windows.state import read_windows
@@ -119,10 +119,10 @@ class Longest:
 
 def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession) -> None:
     rows = [Row(at, value, "a") for at, value in enumerate([1, 5, 6, 7, 2, 3])]
-    panes = reducer.attach(
+    panes = fold.attach(
         static_frame(spark, [Knot(rows, 50)]),
-        Longest(),
-        returns=StructType.fromDDL("longest int"),
+        Longest,
+        returns=Schema.of({"longest": "int"}),
         window=LATENESS,
         by=["key"],
         aggregates=[Aggregate("n", "count")],

@@ -19,6 +19,7 @@ from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
 from weft.sources.stream import tick
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
@@ -70,7 +71,7 @@ class Query:
             self._failure = error
             if not isinstance(error, WeftError):
                 log.error("batch %d of pipeline %s failed", batch, self.run.name, exc_info=error)
-            raise FailedBatchError(_first_line(error)) from None
+            raise FailedBatchError(_said(error)) from None
 
     @property
     def is_active(self) -> bool:
@@ -89,7 +90,7 @@ class Query:
         if cause is None and self._failure is None:
             return None
         return WeftError(
-            f"Pipeline '{self.run.name}' failed: {_first_line(self._failure or cause)}",
+            f"Pipeline '{self.run.name}' failed: {_said(self._failure or cause)}",
             code="pipeline.failed",
             hint="Its batch is kept and runs again; the worker's log has the details.",
             pipeline=self.run.name,
@@ -134,7 +135,7 @@ class Query:
         try:
             self._query.stop()
         except PySparkException as error:
-            log.warning("query %s did not stop cleanly: %s", self.run.name, _first_line(error))
+            log.warning("query %s did not stop cleanly: %s", self.run.name, _said(error))
 
     def _close(self) -> None:
         for sink in self.run.sinks:
@@ -165,6 +166,5 @@ def pace(checkpoint_interval: float, *, follows: bool) -> float:
     return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
-def _first_line(error: Any) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:500] if lines else type(error).__name__
+def _said(error: Any) -> str:
+    return told(str(error)) or type(error).__name__

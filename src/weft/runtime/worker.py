@@ -32,6 +32,7 @@ from weft.runtime.storage import Storage
 from weft.runtime.tables import Tables
 from weft.runtime.work import Work
 from weft.weaving.function import FunctionVersion
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
@@ -342,9 +343,8 @@ class Worker:
 def _as_weft(name: str, error: Exception) -> WeftError:
     if isinstance(error, WeftError):
         return error
-    text = str(error).strip().splitlines()
     return WeftError(
-        f"'{name}' failed: {type(error).__name__}: {text[0][:500] if text else ''}",
+        f"'{name}' failed: {type(error).__name__}: {told(str(error))}",
         code="worker.failed",
         hint="The worker's log has the details.",
     )
