@@ -13,9 +13,10 @@ from pathlib import Path as Folder
 from typing import Any
 
 from weft.errors import WeftError
+from weft.project.code import find_code
 from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SinkSpec, StreamSpec
 from weft.project.document import Path
-from weft.project.kind import anchored, is_installed
+from weft.project.kind import anchored
 from weft.project.merge import check_names, joined, spelled, united
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
@@ -25,7 +26,7 @@ from weft.sinks.options import read_options
 from weft.sources import shop
 from weft.sources.infer import infer
 from weft.weaving.coercion import UNKNOWN
-from weft.weaving.function import FunctionVersion, find
+from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import compile_step
 from weft.weaving.schema import Field, Schema
 from weft.weaving.step import Filter, Function, Rename, Set, Step
@@ -36,8 +37,7 @@ def check_draft(draft: Draft, report: Report, folder: Folder) -> Project | None:
     _anchor(draft, folder)
     add_windows(draft, report)
     graph = check_graph(draft, report)
-    checker = _Checker(draft, report, folder)
-    checker.find_functions()
+    checker = _Checker(draft, report, folder, functions=find_code(draft, report, folder))
     for name in graph.order:
         if name in draft.pipelines:
             checker.pipeline(draft.pipelines[name])
@@ -66,36 +66,7 @@ class _Checker:
     report: Report
     folder: Folder
     streams: dict[str, StreamSpec] = field(default_factory=dict)
-    functions: dict[str, FunctionVersion] = field(default_factory=dict)
-
-    def find_functions(self) -> None:
-        """Read every Python function and class that is named somewhere."""
-        for name, pipeline in self.draft.pipelines.items():
-            path = self.draft.paths[name]
-            for step, where in zip(
-                pipeline.steps, self.draft.step_paths.get(name, ()), strict=False
-            ):
-                if isinstance(step, Function):
-                    self.find_function(step.ref, (*where, "function"))
-            if pipeline.reducer:
-                self.find_function(pipeline.reducer, (*path, "reducer"))
-            for number, sink in enumerate(pipeline.sinks):
-                if sink.kind == "python":
-                    self.find_class(str(sink.options["class"]), (*path, "sinks", number))
-        for stream in self.draft.streams.values():
-            if stream.source is not None and stream.source.kind == "python":
-                ref = str(stream.source.options.get("class", ""))
-                self.find_class(ref, (*stream.path, "source"))
-
-    def find_function(self, ref: str, path: Path) -> None:
-        try:
-            self.functions[ref] = find(ref, self.folder)
-        except WeftError as error:
-            self.report.add_error(error, path)
-
-    def find_class(self, ref: str, path: Path) -> None:
-        if not is_installed(ref, self.folder):
-            self.find_function(ref, path)
+    functions: Mapping[str, FunctionVersion] = field(default_factory=dict)
 
     def ingest(self, stream: DraftStream) -> None:
         """A stream that is read from a source."""

@@ -293,7 +293,9 @@ def test_columns_of_files_are_taken_from_the_first_of_them(tmp_path: Path) -> No
 
 
 def test_a_python_source_keeps_its_code(tmp_path: Path) -> None:
-    (tmp_path / "feeds.py").write_text("class Feed: ...\n")
+    (tmp_path / "feeds.py").write_text(
+        "class Feed:\n    def read_batch(self, most): ...\n    def close(self): ...\n"
+    )
     stream = {"source": {"python": "feeds:Feed"}, "schema": {"id": "long"}}
     project = load({"app_name": "shop", "streams": {"s": stream}}, folder=tmp_path)
     assert project.stream("s").source == SourceSpec("python", {"class": "feeds:Feed"})
