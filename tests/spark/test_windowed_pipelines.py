@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.spark.projects import CLEAN, ORDERS, REVENUE, order, shop
+from weft.clock import ManualClock
 from weft.errors import WeftError
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play
@@ -132,6 +134,35 @@ def test_duplicates_are_absorbed_and_windows_see_the_rest(tmp_path: Path) -> Non
         assert [knot.ledger.absorbed for knot in run.knots("counted-input")] == [1, 1]
         run.feed("orders", [at(12, 4)])
         assert panes(run, "counts") == [(0, 3, "on_time", 0)]
+
+
+def test_duplicates_of_a_stream_without_time_are_told_by_when_they_were_written(
+    tmp_path: Path,
+) -> None:
+    project = {
+        "app_name": "shop",
+        "processing": {"parallelism": 1},
+        "streams": {"s": {"source": {"mock": {}}, "schema": {"id": "long", "product": "string"}}},
+        "pipelines": {
+            "once": {"from": "s", "dedupe": {"by": ["product"], "within_seconds": 60}, "to": "o"}
+        },
+    }
+    clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
+    with play(project, storage=tmp_path, clock=clock) as run:
+        run.feed("s", [{"id": 1, "product": "pen"}, {"id": 2, "product": "pen"}])
+        clock.advance(timedelta(seconds=59))
+        run.feed("s", [{"id": 3, "product": "pen"}, {"id": 4, "product": "ink"}])
+        run.crash("write", visit=2)
+        clock.advance(timedelta(seconds=2))
+        run.feed("s", [{"id": 5, "product": "pen"}, {"id": 6, "product": "ink"}])
+        clock.advance(timedelta(seconds=5))  # the dead worker's lease is over
+        run.resume()
+        assert [row["id"] for row in run.rows("o")] == [1, 4, 5]
+        assert run.rows("o.late") == []
+        assert [knot.ledger.absorbed for knot in run.knots("o")] == [1, 1, 1]
+        # A key is forgotten when its time has passed and something new came.
+        [windows] = [knot.watermarks["windows"] for knot in run.knots("o")[-1:]]
+        assert windows == 2
 
 
 PAYMENTS = {

@@ -152,6 +152,18 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
     assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
 
 
+def test_a_time_without_end_remembers_every_key(spark: SparkSession) -> None:
+    knots = [
+        Knot([Row(100, 1, "a")], 1_000_000_000_000),
+        Knot([Row(5, 2, "a"), Row(7, 3, "b")], 1_000_000_000_001),
+        Knot([Row(1_000_000_000_000, 4, "b")], None),
+    ]
+    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 2**63 - 1})
+    rows = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="d").collect()
+    assert sorted(row.row.value for row in rows if row.row) == [1, 3]
+    assert [row.late for row in rows if row.late] == []
+
+
 @pytest.mark.parametrize("state", ["rocksdb", "memory"])
 def test_what_is_kept_can_be_looked_up_by_key_and_batch(
     spark: SparkSession, tmp_path: Path, state: State

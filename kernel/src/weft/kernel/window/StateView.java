@@ -187,9 +187,11 @@ public final class StateView {
         state.layout.write(
             table.longs(), entry * state.layout.longs, table.objects(), entry * state.layout.objects, slots);
         String key = KeyText.of(table.key(entry), state.keys);
-        for (long start = shape.firstStart(slice); start <= shape.lastStart(slice); start += shape.slide) {
-          if (!shape.isExpired(start + shape.size, state.watermark)) {
-            out.add(RowFactory.create(key, start, start + shape.size, slots.toArray()));
+        long last = shape.lastStart(slice);
+        for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+          long end = Millis.plus(start, shape.size);
+          if (!shape.isExpired(end, state.watermark)) {
+            out.add(RowFactory.create(key, start, end, slots.toArray()));
           }
         }
       }
