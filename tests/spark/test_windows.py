@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.spark.windowing import Answer, WindowRun, pane_of, to_ms
 from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
 from tests.unit.windows.strategy import streams, windows
+from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
 TUMBLING = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 20})
@@ -98,6 +100,7 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
 
 
 MAX = 2**63 - 1
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
@@ -121,6 +124,8 @@ def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
     run.feed([Knot([Row(-5, 1, "a"), Row(5, 2, "a")], -1_000_000)])
     run.feed([Knot([Row(6, 3, "a"), Row(7, 4, "a")], 1_000_000_000_000)])
     run.stop()
+    [kept] = read_windows(spark, tmp_path / "checkpoint")
+    assert (kept.start_ms, kept.end_ms, kept.end) == (-5, MAX, LAST)
     low, high = -(2**63), 2**63 - 1
     told = run.told
     assert told[0] == [("early", -5000, high, [1, 2]), ("early", -5000, high, [1, 2, 3, 4])]

@@ -14,20 +14,20 @@ from typing import Any
 
 from weft.errors import WeftError
 from weft.project.code import find_code
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SinkSpec, StreamSpec
+from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
 from weft.project.document import Path
 from weft.project.kind import anchored
 from weft.project.merge import check_names, joined, spelled, united
+from weft.project.outlet import Outlets
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
 from weft.project.wiring import add_windows, check_graph
-from weft.sinks.options import read_options
 from weft.sources import shop
 from weft.sources.infer import infer
 from weft.weaving.coercion import UNKNOWN
 from weft.weaving.function import FunctionVersion
-from weft.weaving.infer import compile_step
+from weft.weaving.infer import compile_step, new_name
 from weft.weaving.schema import Field, Schema
 from weft.weaving.step import Filter, Function, Rename, Set, Step
 
@@ -68,6 +68,9 @@ class _Checker:
     streams: dict[str, StreamSpec] = field(default_factory=dict)
     functions: Mapping[str, FunctionVersion] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.outlets = Outlets(self.report)
+
     def ingest(self, stream: DraftStream) -> None:
         """A stream that is read from a source."""
         schema, key, event_time = stream.schema, stream.key, stream.event_time
@@ -84,7 +87,7 @@ class _Checker:
         if schema is None:
             return
         key, event_time = self.check_columns(stream, schema, key or (), event_time)
-        self.check_sinks(stream.sinks, schema, stream.path)
+        self.outlets.check(stream.sinks, stream=stream.name, schema=schema, path=stream.path)
         self.streams[stream.name] = StreamSpec(
             name=stream.name,
             schema=schema,
@@ -102,7 +105,10 @@ class _Checker:
             reason = f"source {source.kind if source else 'none'!r} cannot tell them"
         else:
             try:
-                return _infer(source.options)
+                schema = _infer(source.options)
+                for field in schema:
+                    new_name(field.name)
+                return schema
             except (WeftError, OSError, ValueError) as failure:
                 reason = str(failure)
         self.report.add(
@@ -162,13 +168,8 @@ class _Checker:
             schema = pane_schema(spec, schema, path, self.report, self.functions)
             key, event_time = spec.by, EVENT_TIME
         if schema is not None:
-            self.check_sinks(spec.sinks, schema, path)
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
             self.write(spec, schema, key, event_time)
-
-    def check_sinks(self, sinks: tuple[SinkSpec, ...], schema: Schema, path: Path) -> None:
-        for number, sink in enumerate(sinks):
-            named = read_options(sink.kind, sink.options).columns()
-            check_names(named, schema, (*path, "sinks", number), self.report)
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -233,6 +234,13 @@ class _Checker:
         key = declared.key if declared.key is not None else stream.key
         event_time = declared.event_time or stream.event_time
         key, event_time = self.check_columns(declared, stream.schema, key, event_time)
+        self.outlets.check(
+            declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
+        )
+        # The pipeline that writes a stream feeds its sinks, wherever they are declared.
+        writer = self.draft.pipelines[stream.pipeline]
+        sinks = (*writer.sinks, *declared.sinks)
+        self.draft.pipelines[stream.pipeline] = replace(writer, sinks=sinks)
         if declared.schema is not None and declared.schema.to_dict() != stream.schema.to_dict():
             self.report.add(
                 "project.schema-differs",
@@ -245,7 +253,6 @@ class _Checker:
             stream,
             key=key,
             event_time=event_time,
-            sinks=declared.sinks,
             watermarks=declared.watermarks or stream.watermarks,
         )
 

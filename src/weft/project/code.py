@@ -27,7 +27,7 @@ def find_code(draft: Draft, report: Report, folder: Folder) -> dict[str, Functio
         paths = draft.step_paths.get(name, ())
         for step, where in zip(pipeline.steps, paths, strict=False):
             if isinstance(step, Function):
-                found.function(step.ref, (*where, "function"))
+                found.function(step.ref, step.params, (*where, "function"))
         if pipeline.reducer:
             found.reducer(pipeline.reducer, (*path, "reducer"))
         found.sinks(pipeline.sinks, pipeline.to, path)
@@ -56,10 +56,10 @@ class _Code:
             return None
         return self.versions[ref]
 
-    def function(self, ref: str, path: Path) -> None:
-        version = None if ref in self.versions else self.find(ref, path)
-        if version is not None:
-            self.probes.append((Probe("function", ref, version), path))
+    def function(self, ref: str, params: Mapping[str, Any], path: Path) -> None:
+        version = self.versions.get(ref) or self.find(ref, path)
+        if version is not None and version.form != "class":
+            self.probes.append((Probe("function", ref, version, params), path))
 
     def reducer(self, ref: str, path: Path) -> None:
         version = self.find(ref, path)

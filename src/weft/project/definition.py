@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from weft.canonical import digest
 from weft.errors import WeftError
+from weft.project.name import slug
 from weft.weaving.function import FunctionVersion
 from weft.weaving.schema import Schema, nearest
 from weft.weaving.step import Function, Step, composed_version, from_dict, to_dict
@@ -163,7 +164,10 @@ class PipelineSpec:
 
 @dataclass(frozen=True)
 class Project:
-    """Everything that a project declares: streams with columns, functions with versions."""
+    """Everything that a project declares: streams with columns, functions with versions.
+
+    Its `name` is a title for people; `slug` is the same as an identifier.
+    """
 
     name: str
     streams: Mapping[str, StreamSpec]
@@ -177,6 +181,11 @@ class Project:
     def hash(self) -> str:
         """SHA-256 over the canonical form."""
         return digest(self.to_dict())
+
+    @property
+    def slug(self) -> str:
+        """Its name for what takes identifiers alone."""
+        return slug(self.name)
 
     def stream(self, name: str) -> StreamSpec:
         """The stream of this name; refuses an unknown one."""

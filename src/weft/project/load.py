@@ -9,7 +9,7 @@ from typing import Any
 from weft.project.check import check_draft
 from weft.project.cursor import Cursor
 from weft.project.definition import Project
-from weft.project.document import Document, from_mapping, from_text
+from weft.project.document import Document, from_mapping, from_text, odd_values
 from weft.project.expand import expand
 from weft.project.problem import Problem, ProjectError, Report
 from weft.project.read import read_draft
@@ -36,10 +36,26 @@ def load(source: Path | str | Mapping[str, Any], *, folder: Path | str | None = 
     if any(flaw.code != "project.duplicate-key" for flaw in document.flaws):
         report.raise_any()
     draft = read_draft(Cursor(document.value, (), report))
+    _refuse_odd_values(document, report)
     project = check_draft(draft, report, beside.resolve()) if draft is not None else None
     report.raise_any(project=draft.name if draft else None)
     assert project is not None
     return expand(project)
+
+
+def _refuse_odd_values(document: Document, report: Report) -> None:
+    """Refuse what could not be stored. Where something was said of such a value already, that is enough."""
+    odd = list(odd_values(document.value))
+    for path, why in odd:
+        if not report.tells(path):
+            report.add(
+                "project.out-of-range",
+                path,
+                f"This value cannot be kept: {why}.",
+                "Write a smaller number, or put it in quotes.",
+            )
+    if odd:
+        report.raise_any()
 
 
 def _find(path: Path) -> Path:

@@ -11,14 +11,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from weft.errors import WeftError
 from weft.weaving.function import FunctionVersion
-from weft.weaving.module import FunctionError
+from weft.weaving.module import FunctionError, refused_arguments
 
 LONGEST_S = 60.0
 
@@ -33,6 +34,7 @@ class Probe:
     ref: str
     function: FunctionVersion | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    """What the class is made with, or the parameters that the function is called with."""
     owner: str = ""
     """The stream or pipeline that names it."""
 
@@ -71,6 +73,18 @@ class Probe:
                 from weft.windows.reducer import check_reducer
 
                 check_reducer(loaded, self.ref)
+            else:
+                self._check_parameters(loaded)
+
+    def _check_parameters(self, function: Callable[..., Any]) -> None:
+        refused = refused_arguments(partial(function, {}), self.options)
+        if refused:
+            raise FunctionError(
+                f"Function {self.ref!r} does not take its `params`: {refused}.",
+                code="function.signature",
+                hint="It is called with the record, and with `params` by name.",
+                function=self.ref,
+            )
 
 
 def run_probes(

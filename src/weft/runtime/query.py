@@ -51,7 +51,7 @@ class Query:
         interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
         writer = (
             run.shape.open()
-            .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
+            .writeStream.queryName(f"{run.project.slug}.{run.name}.{run.epoch}.{run.token}")
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")

@@ -182,7 +182,7 @@ class Worker:
             sinks.open(
                 sink.kind,
                 sink.options,
-                app=self._project.name,
+                app=self._project.slug,
                 pipeline=pipeline,
                 stream=stream.name,
                 schema=stream.schema,

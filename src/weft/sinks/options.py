@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+)
 
 from weft.sinks.sink import SinkError
 from weft.weaving.schema import nearest
@@ -30,14 +38,21 @@ class Options(BaseModel):
 class ConsoleOptions(Options):
     """`console: {rows: 10}` shows the first rows of each knot."""
 
-    rows: int = Field(default=10, ge=1)
+    rows: int = Field(default=10, ge=1, le=1_000_000)
 
 
 class FilesOptions(Options):
     """`files: {path: out, format: json}` writes a file per knot into a folder."""
 
-    path: str
+    path: str = Field(min_length=1, max_length=4000)
     format: Literal["json", "csv", "parquet"] = "json"
+
+    @field_validator("path")
+    @classmethod
+    def _is_local(cls, path: str) -> str:
+        if "://" in path or "\0" in path:
+            raise ValueError("it should be a path of a disk, and no address of an object store")
+        return path
 
 
 class KafkaOptions(Options):
@@ -48,10 +63,10 @@ class KafkaOptions(Options):
     """
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    servers: str = "localhost:9092"
+    servers: str = Field(default="localhost:9092", min_length=1)
     key: Names | None = None
-    partitions: int | None = Field(default=None, ge=1)
-    client: Mapping[str, str | int | float | bool] = {}
+    partitions: int | None = Field(default=None, ge=1, le=100_000)
+    client: Mapping[str, str | int | FiniteFloat | bool] = {}
 
     def columns(self) -> tuple[str, ...]:
         """The key."""

@@ -22,18 +22,15 @@ from weft.project.definition import Processing, StreamSpec
 from weft.sources import lines, parquet, raw
 from weft.sources.admission import AdmissionLog, Admitted, Watch
 from weft.sources.lines import Place
-from weft.sources.options import bad_option, check_names, required, whole
-
-OPTIONS = ("path", "pattern", "format", "header", "separator", "settle_ms")
-FORMATS = ("json", "csv", "parquet")
+from weft.sources.options import check_source
 
 
 def open_files(
     spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
-    check_files(stream)
     options = dict(stream.source.options) if stream.source else {}
+    check_source(stream.name, "files", options)
     spec = {
         "path": os.path.join(os.path.abspath(options["path"]), options.get("pattern", "")),
         "format": options.get("format", "json"),
@@ -46,20 +43,6 @@ def open_files(
     spark.dataSource.register(FileSource)
     reader = spark.readStream.format(FileSource.name()).option("spec", json.dumps(spec))
     return reader.option("maxRows", processing.queue_size).load()
-
-
-def check_files(stream: StreamSpec) -> None:
-    """Refuse wrong options of a stream's file source."""
-    name, options = stream.name, stream.source.options if stream.source else {}
-    check_names(name, "files", options, OPTIONS)
-    required(name, options, "path")
-    whole(name, options, "settle_ms", 1000)
-    if options.get("format", "json") not in FORMATS:
-        raise bad_option(name, "format", options["format"], f"one of {', '.join(FORMATS)}")
-    if len(str(options.get("separator", ","))) != 1:
-        raise bad_option(name, "separator", options["separator"], "one character")
-    if not isinstance(options.get("header", True), bool):
-        raise bad_option(name, "header", options["header"], "true or false")
 
 
 class FileSource(DataSource):

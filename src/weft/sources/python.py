@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from weft.project.definition import Processing, StreamSpec
 from weft.sources import raw
 from weft.sources.journal import Journal, records
-from weft.sources.options import required
+from weft.sources.options import check_source
 from weft.sources.own import check_class, given, is_native, load_class
 from weft.weaving.schema import Field, quote
 
@@ -35,8 +35,8 @@ def open_python(
     class.
     """
     options = dict(stream.source.options) if stream.source else {}
-    name = required(stream.name, options, "class")
-    found = check_class(name, options, stream=stream.name)
+    check_source(stream.name, "python", options)
+    found = check_class(options["class"], options, stream=stream.name)
     if is_native(found):
         return _open_native(spark, found, given(options), stream)
     spec = {

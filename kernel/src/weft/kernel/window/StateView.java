@@ -49,12 +49,12 @@ public final class StateView {
   private static final StructType VALUE =
       new StructType().add("place", DataTypes.BinaryType).add("value", DataTypes.BinaryType);
 
-  /** A key as text, the bounds of its window, how many records it holds, and its aggregates as JSON. */
+  /** A key as text, the bounds of its window in milliseconds, how many records it holds, its aggregates as JSON. */
   private static final StructType WINDOW =
       new StructType()
           .add("key", DataTypes.StringType)
-          .add("start", DataTypes.TimestampType)
-          .add("end", DataTypes.TimestampType)
+          .add("start", DataTypes.LongType)
+          .add("end", DataTypes.LongType)
           .add("records", DataTypes.LongType)
           .add("values", DataTypes.StringType);
 
@@ -255,8 +255,8 @@ public final class StateView {
       try {
         return RowFactory.create(
             group.getString(0),
-            isGlobal ? null : new java.sql.Timestamp(group.getLong(1)),
-            isGlobal ? null : new java.sql.Timestamp(group.getLong(2)),
+            isGlobal ? null : group.getLong(1),
+            isGlobal ? null : group.getLong(2),
             records,
             JSON.writeValueAsString(values));
       } catch (JsonProcessingException e) {
