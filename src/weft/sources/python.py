@@ -149,17 +149,25 @@ def _open_native(
     )
 
 
+def _find(rows: DataFrame, name: str) -> str | None:
+    """The column of a name, or else of that name in another case."""
+    similar = [column for column in rows.columns if column.lower() == name.lower()]
+    return name if name in similar else next(iter(similar), None)
+
+
 def _typed(rows: DataFrame, field: Field) -> Column:
-    if field.name not in rows.columns:
+    found = _find(rows, field.name)
+    if found is None:
         return f.lit(None).cast(str(field.type)).alias(field.name)
-    return f.col(quote(field.name)).try_cast(str(field.type)).alias(field.name)
+    return f.col(quote(found)).try_cast(str(field.type)).alias(field.name)
 
 
 def _misfit(rows: DataFrame, field: Field) -> Column:
     """Why the value of a column is not of the declared type, or null."""
-    if field.name not in rows.columns:
+    name = _find(rows, field.name)
+    if name is None:
         return f.lit(None).cast("string")
-    given = f.col(quote(field.name))
+    given = f.col(quote(name))
     found = f.substring(f.to_json(f.struct(given.alias("v"))), 6, 60)
     reason = f.concat(
         f.lit(f"column '{field.name}': expected {field.type}, found "), f.rtrim(found, f.lit("}"))

@@ -49,10 +49,10 @@ def one_line(text: str, longest: int = LONGEST) -> str:
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"
 
 
-def shown(value: Any) -> str:
+def shown(value: Any, longest: int = SHOWN) -> str:
     """A value as a reason shows it."""
     try:
         text = repr(value)
     except Exception:
         text = f"a {type(value).__name__}"
-    return one_line(text, SHOWN)
+    return one_line(text, longest)
