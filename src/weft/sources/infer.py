@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from weft.errors import WeftError
 from weft.sources import lines
-from weft.sources.admission import paths
+from weft.sources.watch import paths
 from weft.weaving.schema import Field, Schema, Type
 
 SAMPLE = 1000
@@ -65,27 +65,35 @@ def infer(path: str, format: str = "json", *, header: bool = True, separator: st
     return Schema(tuple(fields))
 
 
-def _sample(path: str) -> Iterator[str]:
-    found = (line for block in lines.blocks(path, lines.Place()) for line in block.lines)
-    decoded = (line.decode("utf-8-sig", errors="replace").rstrip("\r") for line in found)
-    return itertools.islice((line for line in decoded if line.strip()), SAMPLE)
+def _sample(path: str, separator: str | None = None) -> Iterator[str]:
+    text = lines.Text(path, separator=separator.encode() if separator else None)
+    found = (record for block in lines.blocks(text, lines.Place()) for record in block.records)
+    decoded = (record.decode("utf-8-sig", errors="replace").rstrip("\r") for record in found)
+    return itertools.islice((record for record in decoded if record.strip()), SAMPLE)
 
 
 def _json_records(path: str) -> Iterator[Mapping[str, Any]]:
     for line in _sample(path):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             yield record
 
 
 def _csv_records(path: str, header: bool, separator: str) -> Iterator[Mapping[str, Any]]:
-    rows = csv.reader(_sample(path), delimiter=separator)
-    names = next(rows, []) if header else None
+    rows = (_fields(record, separator) for record in _sample(path, separator))
+    names = [name.strip() for name in next(rows, [])] if header else None
     for row in rows:
         yield dict(zip(names or [f"column_{n}" for n in range(1, len(row) + 1)], row, strict=False))
+
+
+def _fields(record: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([record], delimiter=separator), [])
+    except csv.Error:
+        return []
 
 
 def _from_records(records: Iterable[Mapping[str, Any]], type_of: Any) -> list[Field]:
