@@ -77,7 +77,8 @@ class Note:
     """Something that is said of an admitted file later, of which `of` is the number.
 
     `closed`: it was taken up to this place, and offsets need not say so any more. `changed`: what was read of
-    it is not what is in it now; it is read on from this place. An `inode` is the one that it has from now on.
+    it is not what is in it now; it is read on from this place. Both hold for readers that had taken `before`
+    bytes; after a rollback one may come by that is behind. An `inode` is the one that it has from now on.
     """
 
     kind: Literal["closed", "changed"]
@@ -85,6 +86,7 @@ class Note:
     line: int
     byte: int
     print: str
+    before: int
     inode: int | None = None
 
     @property
@@ -102,6 +104,7 @@ class AdmissionLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._entries: list[Entry] = []
+        self._notes: dict[int, list[tuple[int, Note]]] = {}
         self._generations: dict[str, int] = {}
         self._read = 0
 
@@ -111,6 +114,10 @@ class AdmissionLog:
             with self._path.open("rb") as log:
                 self._catch_up(log)
         return self._entries
+
+    def notes(self, of: int, first: int, last: int) -> list[Note]:
+        """What is said of a file in the entries from one number on and up to another."""
+        return [note for number, note in self._notes.get(of, ()) if first <= number < last]
 
     def generation(self, path: str) -> int:
         """How many files were admitted under a path."""
@@ -134,7 +141,7 @@ class AdmissionLog:
     def _is_fresh(self, entry: Entry) -> bool:
         if isinstance(entry, Admitted):
             return entry.generation == self.generation(entry.path) + 1
-        return entry not in self._entries
+        return entry not in self.notes(entry.of, 0, len(self._entries))
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
@@ -158,6 +165,8 @@ class AdmissionLog:
                 if entry.generation <= self.generation(entry.path):
                     continue
                 self._generations[entry.path] = entry.generation
+            else:
+                self._notes.setdefault(entry.of, []).append((len(self._entries), entry))
             self._entries.append(entry)
 
 

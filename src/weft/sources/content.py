@@ -36,6 +36,18 @@ def look(path: str) -> Sight | None:
     return Sight(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
+def head_size(path: str, end: int, lines: int | None) -> int:
+    """How many bytes tell one file from another: its first lines, if so many end within the first bytes."""
+    with open(path, "rb") as file:
+        start = file.read(min(HEAD, end))
+    at = -1
+    for _ in range(lines or 0):
+        at = start.find(b"\n", at + 1)
+        if at < 0:
+            break
+    return at + 1 if at >= 0 else len(start)
+
+
 def head_of(path: str, size: int) -> str:
     """A print of the first bytes of a file, of so many at most."""
     with open(path, "rb") as file:

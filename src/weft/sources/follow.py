@@ -1,17 +1,12 @@
 """How far a batch of the file source reaches, and what is in it. Knows the log of admitted files and looks for
-more; touches no Spark but to name its tasks.
-
-An offset is a place: so many entries of the log whole, so many lines and bytes of the next, and of the files that
-grew after they were admitted how far each was taken (`grown`: line, byte, print). The same two offsets always give
-the same records: what a file holds between two places does not change, or it is told.
-"""
+more; touches no Spark but to name its tasks. The same two offsets always give the same records: what a file
+holds between two places does not change, or it is told."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +15,7 @@ from weft.sources.admission import AdmissionLog, Admitted, Entry, Note
 from weft.sources.content import print_of
 from weft.sources.header import misfit
 from weft.sources.lines import Place, Reach, Text
+from weft.sources.offset import Offset, Tail
 from weft.sources.pack import Pack, Slice, pack
 from weft.sources.watch import Growth, Known, Watch
 from weft.weaving.schema import Schema
@@ -31,46 +27,6 @@ CHANGED = (
     "the file was changed where it had been read; what was read stays, and it is read on from its end. "
     "Append new records, or put them into a new file"
 )
-
-
-@dataclass(frozen=True)
-class Tail:
-    """How far a file that grew was taken."""
-
-    place: Place
-    print: str
-
-
-@dataclass
-class Offset:
-    """Entries of the log whole, a place in the next, and the tails of files that grew."""
-
-    number: int
-    place: Place
-    grown: dict[int, Tail] = field(default_factory=dict)
-
-    @staticmethod
-    def from_json(form: Mapping[str, Any]) -> Offset:
-        """The offset that `to_json` wrote; those without tails are of files that could not grow."""
-        grown = {
-            int(number): Tail(Place(line, byte), printed)
-            for number, (line, byte, printed) in form.get("grown", {}).items()
-        }
-        return Offset(form["file"], Place(form["line"], form["byte"]), grown)
-
-    def to_json(self) -> dict[str, Any]:
-        """Its form in Spark's log."""
-        form: dict[str, Any] = {
-            "file": self.number,
-            "line": self.place.line,
-            "byte": self.place.byte,
-        }
-        if self.grown:
-            form["grown"] = {
-                str(number): [tail.place.line, tail.place.byte, tail.print]
-                for number, tail in sorted(self.grown.items())
-            }
-        return form
 
 
 class Follower:
@@ -87,7 +43,13 @@ class Follower:
         self._path: str = spec["path"]
         self._parallelism: int = spec["parallelism"]
         self._log = AdmissionLog(Path(spec["log"]))
-        self._watch = Watch(self._path, settle_ms=spec["settle_ms"], is_whole=self._is_whole)
+        self._watch = Watch(
+            self._path,
+            settle_ms=spec["settle_ms"],
+            is_whole=self._is_whole,
+            # Files of one kind all begin with the same header: their first record is what differs.
+            head_lines=2 if self._has_header else 1,
+        )
         self._look_s = min(max(spec["settle_ms"] / 4000, 0.02), 1.0)
         self._next_look = 0.0
         self._ends: dict[int, Place] = {}
@@ -114,7 +76,7 @@ class Follower:
         self._next_look = now + self._look_s
         tails = {number: (tail.place.byte, tail.print) for number, tail in offset.grown.items()}
         self._watch.update(entries, tails)
-        looked = self._watch.look(now, self._log.generation)
+        looked = self._watch.look(now, self._log.generation, lambda n: self._taken(n, offset))
         found: list[Entry] = [*looked.fresh]
         found += [self._changed(known, offset) for known in looked.changed]
         found += [self._copied(known, offset) for known in looked.copied]
@@ -130,25 +92,29 @@ class Follower:
         before = self._begin(known.number, offset)
         # A line must not get a number that one before it had.
         line = max(lines.count(Text(known.path, size)), before.line)
-        return Note("changed", known.number, line, size, print_of(known.path, size))
+        return Note("changed", known.number, line, size, print_of(known.path, size), before.byte)
 
     def _copied(self, known: Known, offset: Offset) -> Note:
         place = self._begin(known.number, offset)
         printed = print_of(known.path, place.byte)
         inode = known.sight.inode
-        return Note("closed", known.number, place.line, place.byte, printed, inode)
+        return Note("closed", known.number, place.line, place.byte, printed, place.byte, inode)
 
     def _closed(self, offset: Offset) -> Iterator[Note]:
         for number, tail in offset.grown.items():
             if self._watch.idle_s(number, tail.place.byte) > CLOSE_S:
-                yield Note("closed", number, tail.place.line, tail.place.byte, tail.print)
+                place = tail.place
+                yield Note("closed", number, place.line, place.byte, tail.print, place.byte)
 
     def _take(self, offset: Offset, entry: Entry, most: int) -> int:
         """Move an offset into an entry of the log, or over it, and say how many records that are."""
         if isinstance(entry, Note):
-            tail = offset.grown.get(entry.of)
-            if entry.kind == "changed" or tail is None or tail.place == entry.place:
+            place = self._begin(entry.of, offset)
+            if place.byte == entry.before:
                 offset.grown.pop(entry.of, None)
+            else:
+                # A reader that was rolled back has yet to read what others had when they said this.
+                offset.grown.setdefault(entry.of, Tail(place, entry.print))
             offset.number, offset.place = offset.number + 1, Place()
             return 1 if entry.kind == "changed" else 0
         path = entry.locate()
@@ -251,18 +217,26 @@ class Follower:
         return max(total, 0) // self._parallelism
 
     def _begin(self, number: int, offset: Offset, *, upto: int | None = None) -> Place:
-        """Where a file that grows was left: by the offset, by the last note about it, or where it was admitted."""
-        entries = self._log.entries()
-        later = entries[offset.number : offset.number if upto is None else upto]
-        notes = [one for one in later if isinstance(one, Note) and one.of == number]
-        if notes:
-            return notes[-1].place
+        """Where a file that grows was left at an offset, and after the notes about it up to a number."""
+        place = self._left(number, offset) or self._admitted_end(number)
+        later = self._log.notes(number, offset.number, offset.number if upto is None else upto)
+        for note in later:
+            place = note.place if place.byte == note.before else place
+        return place
+
+    def _left(self, number: int, offset: Offset) -> Place | None:
+        """Where a file was left, by the offset or the last note before it; None where it was admitted."""
         if number in offset.grown:
             return offset.grown[number].place
-        for one in reversed(entries[: offset.number]):
-            if isinstance(one, Note) and one.of == number:
-                return one.place
-        return self._admitted_end(number)
+        before = self._log.notes(number, 0, offset.number)
+        return before[-1].place if before else None
+
+    def _taken(self, number: int, offset: Offset) -> int:
+        """How many bytes of a file were read."""
+        left = self._left(number, offset)
+        entry = self._log.entries()[number]
+        assert isinstance(entry, Admitted)
+        return entry.size if left is None else left.byte
 
     def _admitted_end(self, number: int) -> Place:
         if number not in self._ends:

@@ -166,6 +166,9 @@ def _joined(found: Iterator[Block], text: Text) -> Iterator[Block]:
         last = block.last
         if block.damage is not None:
             break
+        if joiner.is_plain(block.records):
+            yield block
+            continue
         made = _records(list(joiner.take(block.records)), place)
         if made is not None:
             # Its last line may have no end, so that only the block knows where it ends.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from weft.sources.admission import Admitted, Entry, Note
-from weft.sources.content import HEAD, Sight, find_inode, head_of, look, print_of
+from weft.sources.content import Sight, find_inode, head_of, head_size, look, print_of
 
 UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".swp", "~")
 SELDOM_S = 60.0
@@ -88,8 +88,11 @@ class Looked:
 class Watch:
     """Follows the files of a directory or a pattern."""
 
-    def __init__(self, path: str, *, settle_ms: int, is_whole: Callable[[str], bool]) -> None:
+    def __init__(
+        self, path: str, *, settle_ms: int, is_whole: Callable[[str], bool], head_lines: int = 1
+    ) -> None:
         self._path = path
+        self._head_lines = head_lines
         self._settle_s = settle_ms / 1000
         self._is_whole = is_whole
         self._often_s = min(max(self._settle_s / 4, 0.02), 1.0)
@@ -98,11 +101,12 @@ class Watch:
         self._by_inode: dict[int, Known] = {}
         self._fresh: dict[str, History] = {}
         self._count = 0
+        self._taken: Callable[[int], int] = lambda number: 0
         self.growth: dict[int, Growth] = {}
         """Files with more in them than was taken, by number."""
 
     def update(self, entries: list[Entry], tails: Mapping[int, tuple[int, str]]) -> None:
-        """Take note of what was admitted since, and of how far files that grow were taken."""
+        """Take note of what was admitted since, and of what files that grow held as far as they were taken."""
         for number, entry in enumerate(entries[self._count :], self._count):
             if isinstance(entry, Note):
                 known = self._known[entry.of]
@@ -130,9 +134,16 @@ class Watch:
         is_done = known.end == end == known.sight.size and not known.is_changed
         return (time.time_ns() - known.sight.mtime_ns) / 1e9 if is_done else 0.0
 
-    def look(self, now: float, generation: Callable[[str], int]) -> Looked:
-        """Look at everything that is due; `generation` tells how many files were admitted under a path."""
+    def look(
+        self, now: float, generation: Callable[[str], int], taken: Callable[[int], int]
+    ) -> Looked:
+        """Look at everything that is due.
+
+        `generation` tells how many files were admitted under a path, and `taken` how many bytes of a file
+        were read.
+        """
         looked = Looked()
+        self._taken = taken
         listed = dict.fromkeys(paths(self._path))
         for path in self._fresh.keys() - listed.keys():
             del self._fresh[path]
@@ -160,8 +171,8 @@ class Watch:
         whole = self._is_whole(path)
         if not still and (whole or not end):
             return
-        seen = min(HEAD, end)
         try:
+            seen = head_size(path, end, None if whole else self._head_lines)
             file = Admitted(
                 path=path,
                 size=end if still else 0,
@@ -224,12 +235,14 @@ class Watch:
         if known.is_changed:
             if known.history.is_still(now, self._settle_s):
                 looked.changed.append(known)
-        elif sight.size > known.end and not self._is_whole(known.entry.path):
-            known.due = now
-            still = known.history.is_still(now, self._settle_s)
-            end = sight.size if still else known.history.settled(now, self._settle_s)
-            if end > known.end:
-                self.growth[known.number] = Growth(known.path, end, still)
+        elif not self._is_whole(known.entry.path):
+            done = self._taken(known.number)
+            if sight.size > done:
+                known.due = now
+                still = known.history.is_still(now, self._settle_s)
+                end = sight.size if still else known.history.settled(now, self._settle_s)
+                if end > done:
+                    self.growth[known.number] = Growth(known.path, end, still)
         return known
 
     def _is_another(self, known: Known, sight: Sight) -> bool:

@@ -19,7 +19,7 @@ from pyspark import cloudpickle
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from weft.sources.files import FileReader
-from weft.sources.follow import CLOSE_S, Follower
+from weft.sources.follow import CHANGED, CLOSE_S, Follower
 from weft.sources.pack import Pack
 from weft.sources.watch import SELDOM_S
 from weft.weaving.schema import Schema
@@ -222,6 +222,15 @@ def test_a_file_that_takes_the_place_of_another_is_read_from_its_start(
         source.restart()
 
 
+def test_a_csv_file_that_is_written_anew_under_its_header_is_a_new_one(tmp_path: Path) -> None:
+    source = Source(tmp_path, format="csv")
+    file = source.folder / "a.csv"
+    file.write_text("id,name\n1,a\n")
+    source.values(1)
+    file.write_text("id,name\n2,b\n3,c\n")
+    assert source.values(2) == [("a.csv#2@2", "2,b"), ("a.csv#3@2", "3,c")]
+
+
 def test_a_log_that_is_rotated_is_read_to_its_end_under_its_old_name(tmp_path: Path) -> None:
     source = Source(tmp_path, path=f"{tmp_path}/in/*.log")
     log, first, second = (source.folder / name for name in ("app.log", "app.log.1", "app.log.2"))
@@ -281,11 +290,10 @@ def test_a_file_that_is_changed_in_the_middle_is_told_and_read_on(
     source: Source, grows: bool
 ) -> None:
     file = source.folder / "a.json"
-    line = "x" * 5000
-    file.write_text(f"{line}\nsecond\nthird\n")
+    file.write_text("first\nsecond\nthird\n")
     source.values(3)
     with file.open("r+") as edited:
-        edited.seek(5001)
+        edited.seek(6)
         edited.write("SECOND")
         if grows:
             edited.seek(0, 2)
@@ -356,6 +364,33 @@ def test_a_file_that_stopped_growing_leaves_the_offsets(source: Source) -> None:
     append(file, "three\n")
     source.now += SELDOM_S  # nobody had written to it for hours
     assert source.values(1) == [("a.json#3", "three")]
+
+
+def test_a_reader_that_was_rolled_back_reads_again_what_others_had_closed(source: Source) -> None:
+    file = source.folder / "a.json"
+    file.write_text("1\n")
+    source.values(1)
+    append(file, "2\n3\n")
+    source.values(2)
+    hours_ago = time.time() - 2 * CLOSE_S
+    os.utime(file, (hours_ago, hours_ago))
+    source.take()
+    with file.open("r+") as edited:
+        edited.seek(2)
+        edited.write("X")
+    source.now += SELDOM_S
+    assert len(source.take(1)) == 1
+    append(file, "4\n")
+    source.values(1)
+    source.offsets = source.offsets[:2]
+    source.restart()
+    found = source.take(4)
+    assert [(position, value) for position, value, bad in found if bad is None] == [
+        ("a.json#2", b"X"),
+        ("a.json#3", b"3"),
+        ("a.json#4", b"4"),
+    ]
+    assert [bad for _, _, bad in found if bad] == [CHANGED]
 
 
 def test_many_small_files_make_few_tasks(source: Source) -> None:

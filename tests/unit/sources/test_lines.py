@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from weft.sources import lines, quotes
 from weft.sources.lines import Place, Text
-from weft.sources.quotes import ends_inside
+from weft.sources.quotes import Joiner, ends_inside
 
 TEXTS = st.lists(st.sampled_from([b"", b"a", b"\r", b"long line", "é".encode()]), max_size=20)
 CSV = st.lists(
@@ -111,6 +111,16 @@ def test_csv_records_are_those_of_a_csv_reader_however_they_are_cut(
 )
 def test_a_quote_opens_a_value_only_at_its_beginning(line: bytes, inside: bool, ends: bool) -> None:
     assert ends_inside(line, b",", inside) == ends
+
+
+@given(
+    line=st.text('a,";^]-\\ \r', max_size=12),
+    separator=st.sampled_from([",", ";", "^", "]", "-", "\\", "¦"]),
+)
+def test_the_quick_look_at_a_line_agrees_with_the_careful_one(line: str, separator: str) -> None:
+    written, between = line.encode(), separator.encode()
+    quick = Joiner(between).is_plain([written])
+    assert quick == (not ends_inside(written, between)) or (len(between) > 1 and not quick)
 
 
 def test_a_quote_that_is_never_closed_costs_its_own_line(

@@ -58,9 +58,9 @@ def test_files_are_admitted_in_the_order_they_were_written(tmp_path: Path) -> No
     for number, name in enumerate("cab"):
         (tmp_path / name).write_text("1\n")
         os.utime(tmp_path / name, ns=(number, number))
-    assert watch.look(0.0, lambda path: 0).fresh == []
-    assert watch.look(0.5, lambda path: 0).fresh == []
-    found = watch.look(1.0, lambda path: 0).fresh
+    assert watch.look(0.0, lambda path: 0, lambda number: 0).fresh == []
+    assert watch.look(0.5, lambda path: 0, lambda number: 0).fresh == []
+    found = watch.look(1.0, lambda path: 0, lambda number: 0).fresh
     assert [Path(file.path).name for file in found] == ["c", "a", "b"]
 
 
@@ -70,7 +70,7 @@ def test_a_whole_file_that_grows_is_waited_for_and_a_text_is_not(tmp_path: Path)
         for name in ("a.gz", "a.txt"):
             with (tmp_path / name).open("a") as file:
                 file.write("more\n")
-        found = watch.look(float(second), lambda path: 0).fresh
+        found = watch.look(float(second), lambda path: 0, lambda number: 0).fresh
     assert [(Path(file.path).name, file.size) for file in found] == [("a.txt", 0)]
 
 
