@@ -115,9 +115,9 @@ class Watch:
                 continue
             sight = Sight(entry.size, entry.mtime_ns, entry.inode or 0)
             known = Known(number, entry, entry.path, entry.size, entry.print, sight)
+            known.history = self._fresh.pop(entry.path, known.history)
             self._known[number] = self._here[entry.path] = known
             self._by_inode[sight.inode] = known
-            self._fresh.pop(entry.path, None)
         is_start, self._count = not self._count, len(entries)
         for number, (end, printed) in tails.items():
             known = self._known[number]
