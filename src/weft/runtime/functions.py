@@ -13,13 +13,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from weft.sinks.document import documents, to_json
 from weft.weaving.arrow import Columns, Reasons, ResultError, to_records
 from weft.weaving.function import FunctionVersion
 from weft.weaving.reason import reason_of, shown
 from weft.weaving.schema import Schema
 from weft.weaving.weave import Call
 
-VERDICT, REASON = "_weft_verdict", "_weft_reason"
+VERDICT, REASON, RAW = "_weft_verdict", "_weft_reason", "_weft_raw"
 
 
 def call(frame: DataFrame, stage: Call, function: FunctionVersion) -> DataFrame:
@@ -28,7 +29,8 @@ def call(frame: DataFrame, stage: Call, function: FunctionVersion) -> DataFrame:
     A row function gets a dict and returns one, or None to filter the row; a row it raises for, or returns
     something for that the columns cannot hold, becomes a dead letter with the reason. A batch function gets
     and returns a RecordBatch of the user's columns with the same number of rows; if it raises or returns
-    something else, every row of that batch becomes a dead letter.
+    something else, every row of that batch becomes a dead letter. A dead letter holds the record as the function
+    was given it: later steps may drop what it failed for.
     """
     user = StructType([field for field in frame.schema if field.name in stage.columns])
     made = function.result(Schema.from_json(user.jsonValue()))
@@ -166,6 +168,12 @@ class _Caller:
                 for row, reason in made.failed.items():
                     reasons[row] = reason
                 columns.append(pa.array(reasons, field.type))
+            elif field.name == RAW and made.failed:
+                raw = batch.column(RAW).to_pylist()
+                given = batch.select(list(self.stage.columns)).take(pa.array(list(made.failed)))
+                for row, record in zip(made.failed, documents(given), strict=True):
+                    raw[row] = to_json(record)
+                columns.append(pa.array(raw, field.type))
             else:
                 columns.append(_typed(batch.column(field.name), field.type))
         return pa.RecordBatch.from_arrays(columns, schema=self.arrow)

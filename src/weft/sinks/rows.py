@@ -93,11 +93,12 @@ class TableRows:
 def to_records(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """The rows of a batch as dictionaries of Python values.
 
-    A time outside Python's years 1 to 9999, which expressions can make, is its text.
+    A time outside Python's years 1 to 9999, which expressions can make, is its text; bytes that are no text
+    are replaced in one; of a key that a map has twice the last counts.
     """
     try:
         return list(batch.to_pylist(maps_as_pydicts="strict"))
-    except OverflowError:
+    except (OverflowError, UnicodeDecodeError, KeyError):
         names = batch.schema.names
         columns = [[_plain(value) for value in column] for column in batch.columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -118,6 +119,8 @@ def _plain(value: pa.Scalar) -> Any:
         return value.as_py()
     except OverflowError:
         return str(value.cast(pa.string()))
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes().decode(errors="replace")
 
 
 def first(rows: Rows, limit: int) -> list[dict[str, Any]]:

@@ -66,3 +66,12 @@ def test_times_that_python_has_no_value_for_are_texts() -> None:
         "l": ["10000-01-01"],
     }
     assert (third["d"], third["l"]) == (None, [None])
+
+
+def test_bytes_that_are_no_text_and_keys_that_are_there_twice_stop_nothing() -> None:
+    text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\3\0\0\0"), pa.py_buffer(b"a\xffb")]
+    )
+    maps = pa.MapArray.from_arrays(pa.array([0, 2]), pa.array(["k", "k"]), pa.array([1, 2]))
+    batch = pa.RecordBatch.from_arrays([text, maps], ["t", "m"])
+    assert to_records(batch) == [{"t": "a\ufffdb", "m": {"k": 2}}]
