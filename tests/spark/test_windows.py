@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark.windowing import Answer, WindowRun, pane_of, to_ms
 from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
 from tests.unit.windows.strategy import streams, windows
+from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
 TUMBLING = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 20})
@@ -95,6 +97,78 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
             run.stop()
 
     check()
+
+
+MAX = 2**63 - 1
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Bounds that no timestamp reaches stop at the last one; such windows never end."""
+    early = {"early": {"count": 2}}
+    specs = [
+        {"type": "session", "gap_ms": MAX, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "offset_ms": MAX - 1, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "offset_ms": 1000, "trigger": early},
+        {"type": "sliding", "size_ms": MAX, "slide_ms": MAX // 2, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "allowed_lateness_ms": MAX},
+        {"type": "sliding", "size_ms": MAX, "slide_ms": MAX // 2 + 1, "allowed_lateness_ms": 5},
+        {"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": MAX - 5},
+        {"type": "session", "gap_ms": 10, "trigger": {"early": {"every_ms": MAX}}},
+    ]
+    run = _Bounds(spark, tmp_path, [WindowSpec.from_dict(spec) for spec in specs])
+    run.start()
+    run.feed([Knot([Row(-5, 1, "a"), Row(5, 2, "a")], -1_000_000)])
+    run.feed([Knot([Row(6, 3, "a"), Row(7, 4, "a")], 1_000_000_000_000)])
+    run.stop()
+    [kept] = read_windows(spark, tmp_path / "checkpoint")
+    assert (kept.start_ms, kept.end_ms, kept.end) == (-5, MAX, LAST)
+    low, high = -(2**63), 2**63 - 1
+    told = run.told
+    assert told[0] == [("early", -5000, high, [1, 2]), ("early", -5000, high, [1, 2, 3, 4])]
+    assert told[1] == [("on_time", low, 0, [1]), ("early", 0, high, [2, 3, 4])]
+    assert told[2] == [("on_time", low, -1000, [1]), ("early", -1000, high, [2, 3, 4])]
+    assert told[3] == [
+        ("early", low, 1_000_000, [1, 2]),
+        ("early", low, 1_000_000, [1, 2, 3, 4]),
+        ("on_time", low, 1_000_000, [1, 2, 3, 4]),
+    ]
+    assert told[4] == [
+        ("early", low, high, [1, 2]),
+        ("on_time", low, 1000, [1]),
+        ("early", low, high, [1, 2, 3, 4]),
+        ("early", 0, high, [2, 3, 4]),
+    ]
+    assert told[5] == [("on_time", low, 0, [1])]
+    assert told[6] == [("on_time", low, -1000, [1])]
+    assert told[7] == [("on_time", -10_000, 0, [1]), ("on_time", 0, 10_000, [2, 3, 4])]
+    assert told[8] == [("on_time", -5000, 17_000, [1, 2, 3, 4])]
+
+
+class _Bounds(WindowRun):
+    """Keeps the panes of each window with bounds in microseconds, which Python need not hold."""
+
+    told: dict[int, list[Any]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.told = {number: [] for number in range(len(self.specs))}
+
+    def _take(self, frame: DataFrame, batch: int) -> None:
+        self.answers[batch] = Answer()
+        found = frame.where("pane is not null").selectExpr(
+            "number",
+            "pane.window.kind kind",
+            "pane.window.revision revision",
+            "unix_micros(pane.window.start) start",
+            "unix_micros(pane.window.end) end",
+            "array_sort(pane.values) held",
+        )
+        for row in found.orderBy("number", "start", "revision").collect():
+            self.told[row.number].append((row.kind, row.start, row.end, row.held))
 
 
 def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from tests.spark.windowing import SCHEMA, WindowRun, pane_of, to_text
 from tests.unit.windows.model import Knot, Row
-from weft.windows import dedupe, join, reducer
+from weft.weaving.schema import Schema
+from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State
 from weft.windows.state import read_windows
@@ -119,10 +119,10 @@ class Longest:
 
 def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession) -> None:
     rows = [Row(at, value, "a") for at, value in enumerate([1, 5, 6, 7, 2, 3])]
-    panes = reducer.attach(
+    panes = fold.attach(
         static_frame(spark, [Knot(rows, 50)]),
-        Longest(),
-        returns=StructType.fromDDL("longest int"),
+        Longest,
+        returns=Schema.of({"longest": "int"}),
         window=LATENESS,
         by=["key"],
         aggregates=[Aggregate("n", "count")],
@@ -150,6 +150,18 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
     reports = [json.loads(row.control) for row in rows if row.control]
     assert sum(report["absorbed"] for report in reports) == 3
     assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
+
+
+def test_a_time_without_end_remembers_every_key(spark: SparkSession) -> None:
+    knots = [
+        Knot([Row(100, 1, "a")], 1_000_000_000_000),
+        Knot([Row(5, 2, "a"), Row(7, 3, "b")], 1_000_000_000_001),
+        Knot([Row(1_000_000_000_000, 4, "b")], None),
+    ]
+    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 2**63 - 1})
+    rows = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="d").collect()
+    assert sorted(row.row.value for row in rows if row.row) == [1, 3]
+    assert [row.late for row in rows if row.late] == []
 
 
 @pytest.mark.parametrize("state", ["rocksdb", "memory"])

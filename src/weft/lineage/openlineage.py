@@ -34,7 +34,7 @@ def event(
         "producer": PRODUCER,
         "schemaURL": SPEC,
         "run": {"runId": knot.id, "facets": {"weft_knot": _knot_facet(knot)}},
-        "job": {"namespace": project.name, "name": knot.pipeline},
+        "job": {"namespace": project.slug, "name": knot.pipeline},
         "inputs": [_dataset(project, name, schemas) for name in inputs]
         or [_outside(project, stream)],
         "outputs": [
@@ -64,14 +64,14 @@ def _knot_facet(knot: Knot) -> dict[str, Any]:
 
 def _dataset(project: Project, name: str, schemas: Mapping[str, Schema]) -> dict[str, Any]:
     facets = {"schema": _schema_facet(schemas[name])} if name in schemas else {}
-    return {"namespace": project.name, "name": name, "facets": facets}
+    return {"namespace": project.slug, "name": name, "facets": facets}
 
 
 def _outside(project: Project, stream: StreamSpec | None) -> dict[str, Any]:
     """Where the records of a source stream come from."""
     source = stream.source if stream else None
     if source is None:
-        return {"namespace": project.name, "name": "unknown"}
+        return {"namespace": project.slug, "name": "unknown"}
     options = source.options
     if source.kind == "kafka":
         return {"namespace": f"kafka://{options.get('servers')}", "name": str(options.get("topic"))}
@@ -123,7 +123,7 @@ def _columns(
         for column, parts in made.items():
             if schemas[name].find(column) is not None:
                 found.setdefault(column, []).extend(
-                    {"namespace": project.name, "name": source, "field": part}
+                    {"namespace": project.slug, "name": source, "field": part}
                     for part in sorted(parts)
                 )
     return found

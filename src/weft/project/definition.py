@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
+from weft.project.name import slug
 from weft.weaving.function import FunctionVersion
 from weft.weaving.rule import Steps
 from weft.weaving.schema import Schema, StoredSchema, nearest
@@ -145,7 +146,10 @@ class PipelineSpec:
 
 @dataclass(frozen=True)
 class Project:
-    """Everything that a project declares: streams with columns, functions with versions."""
+    """Everything that a project declares: streams with columns, functions with versions.
+
+    Its `name` is a title for people; `slug` is the same as an identifier.
+    """
 
     name: str
     streams: Mapping[str, StreamSpec]
@@ -162,6 +166,11 @@ class Project:
         for part, name in (("streams", "name"), ("pipelines", "name"), ("functions", "ref")):
             form[part] = sorted(form.get(part, ()), key=itemgetter(name))
         return digest(form)
+
+    @property
+    def slug(self) -> str:
+        """Its name for what takes identifiers alone."""
+        return slug(self.name)
 
     def stream(self, name: str) -> StreamSpec:
         """The stream of this name; refuses an unknown one."""

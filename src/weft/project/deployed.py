@@ -38,7 +38,7 @@ def checked(form: Mapping[str, Any]) -> Project:
     _check_paths(sent)
     with TemporaryDirectory(prefix="weft-") as folder:
         _write_modules(sent, Path(folder))
-        return load(document_of(sent), folder=folder)
+        return load(document_of(sent), folder=folder, runs_code=False)
 
 
 def document_of(project: Project) -> dict[str, Any]:

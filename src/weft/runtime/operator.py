@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned, RunningPipeline
 
 
+NO_REASON = "CAST(NULL AS STRING)"
+
+
 @dataclass(frozen=True)
 class BucketReport:
     """What one bucket of an operator says of a batch."""
@@ -99,13 +102,22 @@ class Operator:
         )
 
     def carried(
-        self, frame: DataFrame, columns: Mapping[str, str], *, weft: str, row: str
+        self,
+        frame: DataFrame,
+        columns: Mapping[str, str],
+        *,
+        weft: str,
+        row: str,
+        bad: str = NO_REASON,
     ) -> DataFrame:
-        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows."""
+        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows.
+
+        `bad` is SQL for why a row that the operator made is a dead letter.
+        """
         return frame.selectExpr(
             *(f"{sql} AS {quoted(name)}" for name, sql in columns.items()),
             f"CASE WHEN {row} IS NOT NULL THEN {weft} END AS _weft",
-            "CAST(NULL AS STRING) AS _weft_bad",
+            f"{bad} AS _weft_bad",
             "CAST(NULL AS BINARY) AS _weft_raw",
             "late",
             "control",

@@ -20,6 +20,7 @@ from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
 from weft.sources.stream import tick
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
@@ -54,7 +55,7 @@ class Query:
         interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
         writer = (
             run.shape.open()
-            .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
+            .writeStream.queryName(f"{run.project.slug}.{run.name}.{run.epoch}.{run.token}")
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
@@ -75,7 +76,7 @@ class Query:
             self._failure = error
             if not isinstance(error, WeftError) and self._cancelled is None:
                 log.error("batch %d of pipeline %s failed", batch, self.run.name, exc_info=error)
-            raise FailedBatchError(_first_line(error)) from None
+            raise FailedBatchError(_said(error)) from None
         finally:
             self._began = None
 
@@ -98,7 +99,7 @@ class Query:
         if cause is None and self._failure is None:
             return None
         return WeftError(
-            f"Pipeline '{self.run.name}' failed: {_first_line(self._failure or cause)}",
+            f"Pipeline '{self.run.name}' failed: {_said(self._failure or cause)}",
             code="pipeline.failed",
             hint="Its batch is kept and runs again; the worker's log has the details.",
             pipeline=self.run.name,
@@ -183,7 +184,7 @@ class Query:
         try:
             self._query.stop()
         except PySparkException as error:
-            log.warning("query %s did not stop cleanly: %s", self.run.name, _first_line(error))
+            log.warning("query %s did not stop cleanly: %s", self.run.name, _said(error))
 
     def _close(self) -> None:
         for sink in self.run.sinks:
@@ -214,6 +215,5 @@ def pace(checkpoint_interval: float, *, follows: bool) -> float:
     return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
-def _first_line(error: Any) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:500] if lines else type(error).__name__
+def _said(error: Any) -> str:
+    return told(str(error)) or type(error).__name__

@@ -34,6 +34,7 @@ from weft.runtime.storage import Storage
 from weft.runtime.tables import Tables
 from weft.runtime.work import Work
 from weft.weaving.function import FunctionVersion
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
@@ -216,7 +217,7 @@ class Worker:
             sinks.open(
                 sink.kind,
                 sink.options,
-                app=self._project.name,
+                app=self._project.slug,
                 pipeline=pipeline,
                 stream=stream.name,
                 schema=stream.schema,
@@ -402,9 +403,8 @@ def _state(query: Query) -> str:
 def _as_weft(name: str, error: Exception) -> WeftError:
     if isinstance(error, WeftError):
         return error
-    text = str(error).strip().splitlines()
     return WeftError(
-        f"'{name}' failed: {type(error).__name__}: {text[0][:500] if text else ''}",
+        f"'{name}' failed: {type(error).__name__}: {told(str(error))}",
         code="worker.failed",
         hint="The worker's log has the details.",
     )

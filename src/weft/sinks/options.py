@@ -7,7 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+)
 
 from weft.sinks.sink import SinkError
 from weft.weaving.schema import nearest
@@ -40,7 +48,7 @@ class ConsoleOptions(Options):
     """`console: {rows: 10}` shows the first rows of each knot."""
 
     takes_back = False
-    rows: int = Field(default=10, ge=1)
+    rows: int = Field(default=10, ge=1, le=1_000_000)
 
     @property
     def place(self) -> str:
@@ -51,8 +59,15 @@ class ConsoleOptions(Options):
 class FilesOptions(Options):
     """`files: {path: out, format: json}` writes a file per knot into a folder."""
 
-    path: str
+    path: str = Field(min_length=1, max_length=4000)
     format: Literal["json", "csv", "parquet"] = "json"
+
+    @field_validator("path")
+    @classmethod
+    def _is_local(cls, path: str) -> str:
+        if "://" in path or "\0" in path:
+            raise ValueError("it should be a path of a disk, and no address of an object store")
+        return path
 
     @property
     def place(self) -> str:
@@ -68,10 +83,10 @@ class KafkaOptions(Options):
     """
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    servers: str = "localhost:9092"
+    servers: str = Field(default="localhost:9092", min_length=1)
     key: Names | None = None
-    partitions: int | None = Field(default=None, ge=1)
-    client: Mapping[str, str | int | float | bool] = {}
+    partitions: int | None = Field(default=None, ge=1, le=100_000)
+    client: Mapping[str, str | int | FiniteFloat | bool] = {}
 
     @property
     def place(self) -> str:

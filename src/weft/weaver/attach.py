@@ -140,7 +140,7 @@ def check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
         raise RuleError(
             f"'{shown}' cannot be the name of a stream.",
             code="rule.bad-output",
-            hint="Use lower-case letters, digits and single hyphens, at most 64 characters.",
+            hint="Use lower-case letters, digits and single - or _, at most 64 characters.",
         )
     known = weaver.catalog.find_stream(rule.output)
     if known is not None and (known.kind != "side" or known.origin != stream.origin):

@@ -18,7 +18,7 @@ from weft.weaving.guard import Guard
 from weft.weaving.rule import Deed, Rule, RuleStatus
 from weft.weaving.schema import nearest
 
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 LONGEST_NAME = 64
 BASELINE_KNOTS = 20
 
@@ -85,7 +85,7 @@ class Rules:
 
     def new_id(self, stream: str) -> str:
         """An id for a rule that was given none."""
-        return f"{stream.replace('.', '-')}-{len(self._rules) + 1}"
+        return f"{stream.replace('.', '-')[:50].rstrip('-_')}-{len(self._rules) + 1}"
 
     def check_id(self, name: str) -> None:
         """Refuse an id that is taken or that people could not type."""
@@ -93,7 +93,7 @@ class Rules:
             raise RuleError(
                 f"'{_shown(name)}' cannot be the id of a rule.",
                 code="rule.bad-id",
-                hint="Use lower-case letters, digits and single hyphens, at most 64 characters.",
+                hint="Use lower-case letters, digits and single - or _, at most 64 characters.",
             )
         if name in self._rules:
             raise RuleError(

@@ -16,8 +16,15 @@ from typing import Any, Literal, TypeVar
 
 from weft import codec
 from weft.canonical import digest
-from weft.weaving.module import FunctionError, load_modules, parse_module, read_modules
+from weft.weaving.module import (
+    FunctionError,
+    failed_line,
+    load_modules,
+    parse_module,
+    read_modules,
+)
 from weft.weaving.normal import normalised
+from weft.weaving.reason import reason_of
 from weft.weaving.schema import Schema, SchemaError, StoredSchema, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,12 +97,15 @@ class FunctionVersion:
         module, _, name = self.ref.partition(":")
         try:
             found: Callable[..., Any] = load_modules(self.modules, module)[name]
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:
+            place = failed_line(failure)
+            where = f"{place[0].replace('.', '/')}.py line {place[1]}: " if place else ""
             raise FunctionError(
-                f"Function {self.ref!r} cannot be loaded: {failure}.",
+                f"Function {self.ref!r} cannot be loaded: {where}{reason_of(failure)}.",
                 code="function.load-failed",
                 hint="Its file must import without errors where the worker runs.",
                 function=self.ref,
+                line=place[1] if place else None,
             ) from failure
         return found
 

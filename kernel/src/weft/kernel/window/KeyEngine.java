@@ -81,10 +81,10 @@ final class KeyEngine implements Engine {
       long[] longs = Arrays.copyOfRange(table.longs(), entry * layout.longs, (entry + 1) * layout.longs);
       Object[] objects = Arrays.copyOfRange(table.objects(), entry * layout.objects, (entry + 1) * layout.objects);
       long start = time;
-      long end = time + shape.size;
+      long end = Millis.plus(time, shape.size);
       if (shape.isSession()) {
         start = layout.first(longs, 0);
-        end = layout.last(longs, 0) + shape.gap;
+        end = Millis.plus(layout.last(longs, 0), shape.gap);
       } else if (shape.isGlobal()) {
         start = Long.MIN_VALUE;
         end = Long.MAX_VALUE;

@@ -65,8 +65,8 @@ final class LateRow {
    * window and has no lateness.
    */
   void write(InternalRow columns, Long startMs, Long endMs, Long lateness, Blob out) {
-    added.update(0, startMs == null ? null : startMs * 1000);
-    added.update(1, endMs == null ? null : endMs * 1000);
+    added.update(0, startMs == null ? null : Millis.toMicros(startMs));
+    added.update(1, endMs == null ? null : Millis.toMicros(endMs));
     added.update(2, lateness);
     UnsafeRow written = whole.apply(joined.apply(columns, added));
     out.putLong(written.getSizeInBytes());

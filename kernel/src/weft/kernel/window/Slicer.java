@@ -119,7 +119,7 @@ final class Slicer extends RowGenerator {
     } else if (shape.isGlobal()) {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (shape.isSession()) {
-      if (shape.isExpired(eventMs + shape.gap, watermark)) {
+      if (shape.isExpired(Millis.plus(eventMs, shape.gap), watermark)) {
         return Mail.one(doubt(values, key, hash, eventMs, watermark));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
@@ -127,8 +127,9 @@ final class Slicer extends RowGenerator {
     } else {
       boolean isLate = true;
       long slice = shape.slice(eventMs);
-      for (long start = shape.firstStart(slice); start <= shape.lastStart(slice); start += shape.slide) {
-        if (!shape.isExpired(start + shape.size, watermark)) {
+      long last = shape.lastStart(slice);
+      for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+        if (!shape.isExpired(Millis.plus(start, shape.size), watermark)) {
           isLate = false;
           add(knot, start, key, hash, values, eventMs, watermark);
         }
@@ -210,7 +211,8 @@ final class Slicer extends RowGenerator {
     task.layout().add(alone, entry, values, moment, eventMs, watermark);
     Blob out = new Blob();
     out.putArray(Segment.of(alone, task.layout(), layoutId));
-    lateRow.write(lateColumns(values), eventMs, eventMs + task.shape().gap, watermark - eventMs, out);
+    long end = Millis.plus(eventMs, task.shape().gap);
+    lateRow.write(lateColumns(values), eventMs, end, watermark - eventMs, out);
     int bucket = Buckets.of(hash, task.buckets());
     return mail.message(bucket, Message.DOUBT, values.getLong(Plan.KNOT_AT), eventMs, out.toArray());
   }
