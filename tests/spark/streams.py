@@ -31,7 +31,14 @@ def schema_of(ddl: str) -> StructType:
 
 def note(knot: int, **fields: Any) -> Note:
     """What a commit says of a knot; nothing here depends on most of it."""
-    common = {"id": f"id-{knot}", "stream": "s", "origin": "s", "history": "h", "generation": "g"}
+    common = {
+        "id": f"id-{knot}",
+        "stream": "s",
+        "origin": "s",
+        "history": "h",
+        "generation": "g",
+        "life": "h",
+    }
     return Note(knot=knot, **{**common, "rows": 0, "hash": "0" * 64, **fields})
 
 

@@ -247,7 +247,9 @@ def test_a_function_that_cannot_be_loaded_fails_its_batch_with_the_last_line_of_
     (tmp_path / "weft.yaml").write_text(yaml.safe_dump(project, sort_keys=False))
     with play(tmp_path, storage=tmp_path / "storage") as run:
         broken = run.project.to_dict()
-        broken["functions"][0]["modules"]["rules"] = "import not_there_at_all\n"
+        broken["functions"][0]["modules"]["rules"] = (
+            "import not_there_at_all\n\ndef clean(record): return record\n"
+        )
         broken["functions"][0]["version"] = "0" * 64
         run.api.put("/project", json=broken).raise_for_status()
         with pytest.raises(WeftError) as caught:

@@ -202,6 +202,56 @@ def test_two_streams_are_joined_within_a_window(tmp_path: Path) -> None:
         assert [(row["id"], row["paid"]) for row in rows] == [(1, "card"), (2, None)]
 
 
+def test_a_stream_ahead_of_the_other_makes_no_record_late(tmp_path: Path) -> None:
+    """A window that has not closed takes every record of its own, as it does in Flink and in Beam."""
+    streams = {
+        name: {
+            "source": {"mock": {}},
+            "schema": {"key": "string", value: "long", at: "timestamp"},
+            "event_time": at,
+        }
+        for value, at, names in (
+            ("value", "at", ("fast", "slow", "left")),
+            ("price", "paid_at", ("right",)),
+        )
+        for name in names
+    }
+    window = {"type": "tumbling", "size_ms": 5000}
+    pipelines = {
+        "sums": {
+            "from": ["fast", "slow"],
+            "by": ["key"],
+            "window": window,
+            "aggregate": {"total": "sum(value)"},
+        },
+        "pairs": {"from": ["left", "right"], "join": {"on": ["key"]}, "window": window},
+    }
+    project = {
+        "app_name": "ahead",
+        "processing": {"parallelism": 1},
+        "watermarks": {"idle_seconds": 1e6},
+        "streams": streams,
+        "pipelines": pipelines,
+    }
+
+    def record(stream: str, key: str, value: int, second: str) -> dict[str, Any]:
+        _, number, moment = streams[stream]["schema"]
+        return {"key": key, number: value, moment: f"2026-01-01T00:00:{second}Z"}
+
+    with play(project, storage=tmp_path) as run:
+        for ahead, behind, result in (("fast", "slow", "sums"), ("left", "right", "pairs")):
+            run.feed(ahead, [record(ahead, "x", 1, "01")])
+            run.feed(behind, [record(behind, "x", 10, "02")])
+            run.feed(ahead, [record(ahead, "other", 0, "09.5")])
+            run.feed(ahead, [record(ahead, "x", 2, "03")])
+            assert run.rows(result) == []
+            run.feed(behind, [record(behind, "other", 0, "09.5")])
+            assert run.rows(f"{result}.late") == []
+        assert [(row["key"], row["total"]) for row in run.rows("sums")] == [("x", 13)]
+        pairs = [(row["value"], row["price"]) for row in run.rows("pairs")]
+        assert sorted(pairs) == [(1, 10), (2, 10)]
+
+
 def test_rules_and_branches_work_on_the_streams_of_a_join(tmp_path: Path) -> None:
     with play(joining("full", {"ID": "Order_Id"}), storage=tmp_path) as run:
         run.attach(stream="orders", steps=[{"set": {"email": "'hidden'"}}])

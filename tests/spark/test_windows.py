@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,10 +13,20 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
-from tests.spark.windowing import Answer, WindowRun, pane_of, to_ms
+from tests.spark.windowing import (
+    BUCKETS,
+    VALUES,
+    Answer,
+    WindowRun,
+    pane_of,
+    static_frame,
+    to_ms,
+)
 from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
 from tests.unit.windows.strategy import streams, windows
+from weft.windows import panes
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
@@ -50,9 +61,9 @@ def late_of(row: Any) -> tuple[Any, ...]:
 
 def compare(number: int, model: Model, knots: list[Knot], answer: Answer) -> None:
     """One batch of one window against the model, and its ledger."""
-    panes, late = model.run(knots)
+    told, late = model.run(knots)
     assert Counter(pane_of(pane) for at, pane in answer.panes if at == number) == Counter(
-        expected_pane(pane) for knot in panes for pane in knot
+        expected_pane(pane) for knot in told for pane in knot
     )
     assert Counter(late_of(row) for at, row in answer.late if at == number) == Counter(
         expected_late(row) for knot in late for row in knot
@@ -97,6 +108,70 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
             run.stop()
 
     check()
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_records_of_two_streams_are_late_by_the_watermark_of_the_operator(
+    spark: SparkSession, part: int
+) -> None:
+    """However far one stream is ahead of the other: the lower of the two watermarks decides."""
+
+    @seed(part)
+    @settings(
+        max_examples=2,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(spec=windows(), left=streams(most_knots=8), right=streams(most_knots=8))
+    def check(spec: WindowSpec, left: list[Knot], right: list[Knot]) -> None:
+        both = _input(static_frame(spark, left), 0).unionByName(
+            _input(static_frame(spark, right), 1)
+        )
+        rows = panes.attach(
+            both,
+            window=spec,
+            by=["key"],
+            aggregates=list(VALUES),
+            buckets=BUCKETS,
+            pipeline="two",
+            inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
+        ).collect()
+        told, late = Model(spec).run(_merged(left, right))
+        assert Counter(_untimed(pane_of(row.pane)) for row in rows if row.pane) == Counter(
+            _untimed(expected_pane(pane)) for knot in told for pane in knot
+        )
+        assert Counter(late_of(row.late) for row in rows if row.late) == Counter(
+            expected_late(row) for knot in late for row in knot
+        )
+
+    check()
+
+
+def _input(frame: DataFrame, number: int) -> DataFrame:
+    control = sql.regexp_replace("_control", r"^\{", f'{{"input": {number}, ')
+    return frame.withColumn("_input", sql.lit(number)).withColumn("_control", control)
+
+
+def _merged(left: list[Knot], right: list[Knot]) -> list[Knot]:
+    """The knots of two streams as the operator takes them: by number, and the left one first."""
+    watermarks: list[int | None] = [None, None]
+    knots = []
+    for pair in zip_longest(left, right):
+        for number, knot in enumerate(pair):
+            if knot is None:
+                continue
+            if knot.watermark is not None:
+                watermarks[number] = knot.watermark
+            known = [mark for mark in watermarks if mark is not None]
+            knots.append(Knot(knot.rows, min(known) if len(known) == 2 else None))
+    return knots
+
+
+def _untimed(pane: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A pane without its own time, for which a record counts by the watermark of its own stream."""
+    return (*pane[:4], *pane[5:])
 
 
 MAX = 2**63 - 1

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from tests.spark.windowing import SCHEMA, WindowRun, pane_of, to_text
+from tests.spark.windowing import BUCKETS, WindowRun, pane_of, static_frame
 from tests.unit.windows.model import Knot, Row
 from weft.weaving.schema import Schema
 from weft.windows import dedupe, fold, join
@@ -21,33 +21,8 @@ from weft.windows.panes import State
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
-BUCKETS = 2
 LATENESS = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 100})
 SESSION = WindowSpec.from_dict({"type": "session", "gap_ms": 10, "allowed_lateness_ms": 100})
-
-
-def static_frame(spark: SparkSession, knots: list[Knot]) -> DataFrame:
-    """The knots of a stream as one batch."""
-    rows: list[dict[str, Any]] = []
-    watermark, marks = None, []
-    for number, knot in enumerate(knots, 1):
-        for place, row in enumerate(knot.rows):
-            weft = {
-                "id": f"{number}-{place}",
-                "knot": number,
-                "event_time": to_text(row.at),
-                "watermark": to_text(watermark),
-            }
-            rows.append({"key": row.key, "value": row.value, "_weft": weft})
-        watermark = watermark if knot.watermark is None else knot.watermark
-        marks.append([number, watermark])
-    controls = [{"bucket": bucket, "knots": marks} for bucket in range(BUCKETS)]
-    rows += [{"_control": json.dumps(control)} for control in controls]
-    # A batch query with state finds Spark's state stores only once streaming was used.
-    assert spark.streams.active is not None
-    return spark.read.schema(SCHEMA).json(
-        spark.sparkContext.parallelize([json.dumps(r) for r in rows], 2)
-    )
 
 
 LEFT = [Knot([Row(1, 10, "a"), Row(2, 11, "a"), Row(3, 12, "b"), Row(4, 13, None)]), Knot([], 50)]

@@ -17,3 +17,5 @@ class Offsets:
     end: Annotated[tuple[Any, ...], Field(alias="to")] = ()
     inputs: Mapping[str, int] = field(default_factory=dict)
     """The last knot of each input stream that was consumed when the batch was done."""
+    order: tuple[str, ...] = ()
+    """The input streams as they take turns: knots go by number, and of one number the first stream's is first."""

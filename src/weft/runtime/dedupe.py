@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 class Dedupe(Operator):
     """Rows keep their identity and their event time; duplicates are counted."""
 
-    new_rows = False
-
     @property
     def schema(self) -> Schema:
         return self.input_schema()

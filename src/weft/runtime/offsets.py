@@ -38,7 +38,8 @@ def read(checkpoint: str, batch: int, inputs: tuple[str, ...]) -> Taken:
         stream: (_knot(start[position]), _knot(end[position]))
         for position, stream in enumerate(inputs)
     }
-    return Taken(Offsets(start, end, {stream: upto for stream, (_, upto) in knots.items()}), knots)
+    consumed = {stream: upto for stream, (_, upto) in knots.items()}
+    return Taken(Offsets(start, end, consumed, order=inputs), knots)
 
 
 def find(checkpoint: str, batch: int) -> tuple[Any, ...] | None:

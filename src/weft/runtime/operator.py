@@ -44,7 +44,6 @@ class Operator:
     """What windows, joins and deduplication have in common."""
 
     operator = True
-    new_rows = True
 
     def __init__(self, run: RunningPipeline) -> None:
         assert run.spec is not None

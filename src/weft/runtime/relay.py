@@ -38,7 +38,6 @@ class Relay:
     """Reads its input streams, one after the other, and weaves their rows."""
 
     operator = False
-    new_rows = False
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run

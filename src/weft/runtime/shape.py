@@ -28,9 +28,6 @@ class Shape(Protocol):
     operator: bool
     """Whether the frame carries late records and operator reports beside the rows."""
 
-    new_rows: bool
-    """Whether its rows are new to Weft, so that they get the stream's watermark as their stamp."""
-
     @property
     def schema(self) -> Schema:
         """The user's columns before the steps."""
