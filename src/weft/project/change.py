@@ -46,6 +46,9 @@ def compare_source(old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
             what = f"`{moved[0]}` of its source changes, and the position in the old one means nothing there"
             yield Change(new.name, "refused", what)
     yield from _columns(new.name, old, new)
+    if old.event_time != new.event_time:
+        what = f"its event time is {_column(new)} from the next record on; its watermark does not go back"
+        yield Change(new.name, "kept", what)
 
 
 def compare_pipeline(name: str, old: Project, new: Project) -> Iterator[Change]:
@@ -55,6 +58,7 @@ def compare_pipeline(name: str, old: Project, new: Project) -> Iterator[Change]:
         yield Change(name, "recomputed", f"it writes to {after.to} in place of {before.to}")
     else:
         yield from _columns(name, old.stream(before.to), new.stream(after.to))
+        yield from _time(name, old.stream(before.to), new.stream(after.to))
     if before.inputs != after.inputs:
         inputs = ", ".join(after.inputs)
         yield Change(
@@ -101,6 +105,19 @@ def _columns(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
                 f"column {field.name} of {new.name} is {known.type} and cannot become {field.type}"
             )
             yield Change(name, "refused", what)
+
+
+def _time(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
+    """A clock that goes by other times cannot go on from where the old one stood."""
+    if "own" in (old.clock, new.clock) and (old.clock, old.event_time) != (
+        new.clock,
+        new.event_time,
+    ):
+        yield Change(name, "recomputed", f"the event time of {new.name} is made anew")
+
+
+def _column(stream: StreamSpec) -> str:
+    return stream.event_time or "gone"
 
 
 def _shape(spec: PipelineSpec) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from weft.errors import WeftError
 from weft.project.code import find_code
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
+from weft.project.definition import PipelineSpec, Project, StreamSpec, WatermarkSpec
 from weft.project.document import Path
 from weft.project.kind import anchored
 from weft.project.merge import check_names, joined, spelled, united
@@ -22,6 +22,8 @@ from weft.project.outlet import Outlets
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
+from weft.project.revision import check_revised
+from weft.project.timing import EVENT_TIME, Timing, after_steps
 from weft.project.wiring import add_windows, check_graph
 from weft.sources import shop
 from weft.sources.infer import infer
@@ -48,6 +50,7 @@ def check_draft(
             checker.ingest(draft.streams[name])
     for name in draft.pipelines.keys() - set(graph.order):
         check_window(draft.pipelines[name], draft.paths[name], report)
+    check_revised(draft, report)
     if report.problems:
         return None
     return Project(
@@ -163,16 +166,17 @@ class _Checker:
             by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
             spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
         self.draft.pipelines[spec.name] = spec
-        key, event_time = self.carried(spec, inputs)
+        key = self.carried(spec, inputs)
+        timing = self.timed(spec, inputs)
         schema = self.steps(spec, schema)
         if schema is not None and spec.window is not None and spec.join is None:
             spec = replace(spec, by=check_names(spec.by, schema, (*path, "by"), self.report))
             self.draft.pipelines[spec.name] = spec
             schema = pane_schema(spec, schema, path, self.report, self.functions)
-            key, event_time = spec.by, EVENT_TIME
+            key, timing = spec.by, Timing(EVENT_TIME)
         if schema is not None:
             self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
-            self.write(spec, schema, key, event_time)
+            self.write(spec, schema, key, timing, inputs[0].watermarks)
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -185,18 +189,31 @@ class _Checker:
                     on_key=True,
                 )
 
-    def carried(
-        self, spec: PipelineSpec, inputs: list[StreamSpec]
-    ) -> tuple[tuple[str, ...], str | None]:
-        """Key and event time of the input, under the names that they have after the steps."""
+    def timed(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Timing:
+        """The event time of what the steps make; an operator has its own, which its steps cannot change."""
+        column = EVENT_TIME if spec.join is not None else inputs[0].event_time
+        if len({stream.event_time for stream in inputs}) > 1:
+            column = EVENT_TIME
+        timing = after_steps(spec.steps, column, self.functions)
+        if timing.clock == "own" and spec.dedupe is not None:
+            self.report.add(
+                "project.event-time-changed",
+                (*self.draft.paths[spec.name], "steps"),
+                f"The steps of pipeline {spec.name!r} change the event time {timing.column!r} of "
+                "records whose `dedupe` goes by it.",
+                "Put these steps into a pipeline of their own, before this one or after it.",
+                on_key=True,
+            )
+        return timing
+
+    def carried(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> tuple[str, ...]:
+        """The key of the input, under the names that it has after the steps."""
         names = {name: name for name in inputs[0].schema.names}
         for step in spec.steps:
             if isinstance(step, Rename):
                 renamed = {old.lower(): new for old, new in step.columns.items()}
                 names = {one: renamed.get(now.lower(), now) for one, now in names.items()}
-        key = tuple(names.get(name, name) for name in inputs[0].key)
-        event_time = inputs[0].event_time
-        return key, names.get(event_time, event_time) if event_time else None
+        return tuple(names.get(name, name) for name in inputs[0].key)
 
     def steps(self, spec: PipelineSpec, schema: Schema) -> Schema | None:
         """The columns after the steps; what a wrong `set` makes is taken as unknown."""
@@ -214,20 +231,24 @@ class _Checker:
         return None if spec.name in self.draft.unread else schema
 
     def write(
-        self, spec: PipelineSpec, schema: Schema, key: tuple[str, ...], event_time: str | None
+        self,
+        spec: PipelineSpec,
+        schema: Schema,
+        key: tuple[str, ...],
+        timing: Timing,
+        watermarks: WatermarkSpec,
     ) -> None:
         """The stream that a pipeline writes; what was declared of it must be so."""
         declared = self.draft.streams.get(spec.to)
-        if event_time and event_time != EVENT_TIME and schema.find(event_time) is None:
-            event_time = EVENT_TIME
         key = key if all(schema.find(name) for name in key) else ()
         stream = StreamSpec(
             name=spec.to,
             schema=schema,
             key=key,
-            event_time=event_time,
-            watermarks=self.draft.watermarks,
+            event_time=timing.column,
+            watermarks=replace(watermarks, ahead="hold"),
             writer=spec.name,
+            clock=timing.clock,
         )
         if declared is not None:
             stream = self.declared(stream, declared)
@@ -237,6 +258,9 @@ class _Checker:
         key = declared.key if declared.key is not None else stream.key
         event_time = declared.event_time or stream.event_time
         key, event_time = self.check_columns(declared, stream.schema, key, event_time)
+        is_other = event_time != stream.event_time
+        clock = "own" if is_other else stream.clock
+        self.check_clock(declared, stream, is_other=is_other, owned=clock == "own")
         self.outlets.check(
             declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
         )
@@ -257,7 +281,40 @@ class _Checker:
             key=key,
             event_time=event_time,
             watermarks=declared.watermarks or stream.watermarks,
+            clock=clock,
         )
+
+    def check_clock(
+        self, declared: DraftStream, stream: StreamSpec, *, is_other: bool, owned: bool
+    ) -> None:
+        """What a stream that a pipeline writes may say of its time."""
+        writer = self.draft.pipelines[stream.pipeline]
+        if is_other and writer.stateful:
+            self.report.add(
+                "project.event-time-changed",
+                (*declared.path, "event_time"),
+                f"Pipeline {writer.name!r} gives stream {stream.name!r} its event time, "
+                f"{stream.event_time}, and it cannot be another.",
+                "Let another pipeline read this stream, and declare the event time of its output.",
+            )
+        if declared.watermarks is None:
+            return
+        if not owned:
+            self.report.add(
+                "project.watermarks-unused",
+                (*declared.path, "watermarks"),
+                f"The watermark of stream {stream.name!r} is that of what pipeline {writer.name!r} "
+                "reads.",
+                "Say `watermarks:` of the source streams; this one may be left out.",
+            )
+        elif declared.watermarks.ahead == "dead":
+            self.report.add(
+                "project.ahead",
+                (*declared.path, "watermarks", "ahead"),
+                f"Records of stream {stream.name!r} were read before, and cannot be dead for their "
+                "time now.",
+                "Say `ahead: hold`, and filter them with a step if they are not wanted.",
+            )
 
 
 def _anchor(draft: Draft, folder: Folder) -> None:

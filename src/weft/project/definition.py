@@ -15,6 +15,7 @@ from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
 from weft.project.name import slug
+from weft.project.timing import Clock
 from weft.weaving.function import FunctionVersion
 from weft.weaving.rule import Steps
 from weft.weaving.schema import Schema, StoredSchema, nearest
@@ -29,9 +30,6 @@ Ordered = Annotated[
     WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
 ]
 """A mapping whose order counts, stored as a list of pairs: the keys of a stored form are sorted."""
-
-EVENT_TIME = "_weft.event_time"
-"""The event time of a stream that has no column of its own for it; every row carries it."""
 
 
 class MissingNameError(WeftError):
@@ -100,6 +98,8 @@ class StreamSpec:
     watermarks: WatermarkSpec = WatermarkSpec()
     writer: str | None = None
     sinks: tuple[SinkSpec, ...] = ()
+    clock: Clock = "inputs"
+    """Where it is written by a pipeline: by what its time goes."""
 
     @property
     def ingested(self) -> bool:

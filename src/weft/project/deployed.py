@@ -58,10 +58,17 @@ def _stream(stream: StreamSpec) -> dict[str, Any]:
         "schema": stream.schema.to_dict(),
         "key": list(stream.key) or None,
         "event_time": stream.event_time,
-        "watermarks": codec.to_form(stream.watermarks),
+        "watermarks": _watermarks(stream),
         "sinks": [_part(sink) for sink in stream.sinks] or None,
     }
     return _said(written)
+
+
+def _watermarks(stream: StreamSpec) -> dict[str, Any] | None:
+    """Those of a stream that has a clock; the others have none to say anything of."""
+    if stream.writer is not None and stream.clock != "own":
+        return None
+    return codec.to_form(stream.watermarks)
 
 
 def _pipeline(spec: PipelineSpec) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
+from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.timing import after_steps
 from weft.weaving.infer import apply_schema
 
 
@@ -42,12 +43,13 @@ def parts_of(spec: PipelineSpec) -> list[PipelineSpec]:
 def _stream(project: Project, first: PipelineSpec) -> StreamSpec:
     source = project.stream(first.inputs[0])
     schema = apply_schema(first.steps, source.schema, project.functions)
-    kept = source.event_time if source.event_time in schema.names else EVENT_TIME
+    timing = after_steps(first.steps, source.event_time, project.functions)
     return StreamSpec(
         name=first.to,
         schema=schema,
         key=tuple(name for name in source.key if name in schema.names),
-        event_time=kept if source.event_time else None,
-        watermarks=source.watermarks,
+        event_time=timing.column,
+        watermarks=replace(source.watermarks, ahead="hold"),
         writer=first.name,
+        clock=timing.clock,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from weft.clock import to_ms
 from weft.lineage.ledger import Ledger
+from weft.runtime.clock import Clock
 from weft.runtime.kernel import Written
 from weft.runtime.shape import row_ledger
 from weft.sources.feed import Feed
@@ -18,7 +18,7 @@ from weft.sources.stream import open_stream, parsing_of, with_tick
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
-from weft.windows.watermark import Seen, Watermarks, advance, latest_ms
+from weft.windows.watermark import Watermarks
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned, RunningPipeline
@@ -33,7 +33,7 @@ class Ingest:
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
-        self._last: Watermarks | None = None
+        self._clock = Clock(run.stream.watermarks)
         self._parsing = parsing_of(run.stream, fed=run.feed is not None)
 
     @property
@@ -71,37 +71,13 @@ class Ingest:
         )
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:
-        observed = {
-            name: Seen(_ms(span.max_event_time_us), span.ahead)
-            for name, span in written.partitions.items()
-        }
-        self._last = self._advance(pinned.watermarks, observed, pinned.now, self._stated(pinned))
-        return self._last
+        return self._clock.advance(pinned, written, self._stated(pinned))
 
     def latest_ms(self, pinned: Pinned) -> int:
-        ahead = timedelta(seconds=self._run.stream.watermarks.max_ahead_seconds)
-        return latest_ms(pinned.now, ahead)
+        return self._clock.latest_ms(pinned)
 
     def is_due(self, now: datetime) -> bool:
-        last = self._last
-        return last is not None and self._advance(last, {}, now).minimum() != last.minimum()
-
-    def _advance(
-        self,
-        before: Watermarks,
-        observed: Mapping[str, Seen],
-        now: datetime,
-        stated: int | None = None,
-    ) -> Watermarks:
-        spec = self._run.stream.watermarks
-        return advance(
-            before,
-            observed,
-            now=now,
-            delay=timedelta(seconds=spec.delay_seconds),
-            idle=timedelta(seconds=spec.idle_seconds),
-            stated=stated,
-        )
+        return self._clock.is_due(now)
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         return row_ledger(weave, written)
@@ -127,7 +103,3 @@ class Ingest:
         end = pinned.knot.offsets.end[0]
         stated = Feed(self._run.feed).watermark(end["segment"]) if end else None
         return to_ms(stated) if stated else None
-
-
-def _ms(microseconds: int | None) -> int | None:
-    return None if microseconds is None else microseconds // 1000

@@ -1,4 +1,4 @@
-"""Stream to stream without state: rows keep their identity and their event time."""
+"""Stream to stream without state: rows keep their identity, and their event time unless the steps give it anew."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructType, Tim
 from weft.lineage.ledger import Ledger
 from weft.project.definition import Project
 from weft.runtime import kernel
+from weft.runtime.clock import Clock
 from weft.runtime.kernel import Written
 from weft.runtime.shape import row_ledger
+from weft.sources.stream import with_tick
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
@@ -41,6 +43,8 @@ class Relay:
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
+        owned = run.stream.clock == "own"
+        self._clock = Clock(run.stream.watermarks) if owned else None
 
     @property
     def schema(self) -> Schema:
@@ -62,7 +66,7 @@ class Relay:
         frame = frames[0]
         for other in frames[1:]:
             frame = frame.unionByName(other)
-        return frame
+        return frame if self._clock is None else with_tick(frame, self._run.name)
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         return frame.selectExpr(
@@ -73,13 +77,15 @@ class Relay:
         )
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:
-        return input_time(self._run, pinned)
+        if self._clock is None:
+            return input_time(self._run, pinned)
+        return self._clock.advance(pinned, written)
 
-    def latest_ms(self, pinned: Pinned) -> None:
-        return None
+    def latest_ms(self, pinned: Pinned) -> int | None:
+        return None if self._clock is None else self._clock.latest_ms(pinned)
 
     def is_due(self, now: datetime) -> bool:
-        return False
+        return self._clock is not None and self._clock.is_due(now)
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         return row_ledger(weave, written)

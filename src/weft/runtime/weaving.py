@@ -85,6 +85,7 @@ def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
         functions=run.project.functions,
         moment=pinned.moment,
         operator=run.shape.operator,
+        time=run.stream.event_time if run.stream.clock != "inputs" else None,
         timed=run.shape.latest_ms(pinned) is not None,
     )
     if not compiled.pinned:

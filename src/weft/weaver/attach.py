@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from weft.errors import WeftError
+from weft.project.timing import EVENT_TIME, after_steps
 from weft.weaver.catalog import Stream
 from weft.weaver.rules import NAME, RuleError
 from weft.weaving.guard import Guard
@@ -91,6 +92,7 @@ async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
         error.ids.setdefault("rule", rule.id)
         error.ids.setdefault("stream", rule.stream)
         raise
+    check_time(weaver, rule)
     if rule.output is None:
         check_in_place(project, rule.stream, before, after)
     else:
@@ -118,6 +120,41 @@ def schema_now(weaver: Weaver, name: str) -> Schema:
         return weaver.catalog.project().schema_of(name)
     functions = weaver.catalog.project().functions
     return apply_schema(side.steps, schema_now(weaver, side.stream), functions)
+
+
+def check_time(weaver: Weaver, rule: Rule) -> None:
+    """Refuse to change the event time of records by a rule: they have their place in time when rules see them."""
+    project = weaver.catalog.project()
+    before = _event_time(weaver, rule.stream)
+    after = after_steps(rule.steps, before, project.functions)
+    if after.clock == "own":
+        raise RuleError(
+            f"Rule '{rule.id}' changes '{before}', the event time of stream '{rule.stream}', and its records "
+            "have been given their place in time already.",
+            code="rule.event-time",
+            hint="Set another column; or change it in the steps of a pipeline, whose output has a clock of its own.",
+            rule=rule.id,
+            stream=rule.stream,
+        )
+    side = project.streams.get(rule.output or "")
+    if side is not None and side.event_time not in (None, EVENT_TIME, after.column):
+        raise RuleError(
+            f"Stream '{side.name}' says that its event time is '{side.event_time}', and the records of rule "
+            f"'{rule.id}' keep that of stream '{rule.stream}'.",
+            code="rule.event-time",
+            hint=f"Leave `event_time` of stream '{side.name}' out of the project file.",
+            rule=rule.id,
+            stream=side.name,
+        )
+
+
+def _event_time(weaver: Weaver, name: str) -> str | None:
+    """The column that is the event time of a stream, also of one that a rule writes."""
+    project = weaver.catalog.project()
+    side = next((rule for rule in weaver.rules.all() if rule.output == name), None)
+    if side is None:
+        return project.stream(name).event_time
+    return after_steps(side.steps, _event_time(weaver, side.stream), project.functions).column
 
 
 def _target(weaver: Weaver, name: str) -> Stream:

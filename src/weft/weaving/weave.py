@@ -15,6 +15,7 @@ from weft.weaving.apply import apply, held
 from weft.weaving.cloth import Call, Cloth, Moment, Sql, Verdict
 from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import compile_steps
+from weft.weaving.reference import WEFT
 from weft.weaving.rule import Rule
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
@@ -66,14 +67,16 @@ def compile_weave(
     functions: Mapping[str, FunctionVersion],
     moment: Moment,
     operator: bool = False,
+    time: str | None = None,
     timed: bool = False,
 ) -> Weave:
     """Compile the steps of a pipeline and the rules on the streams it writes into stages.
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
     not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
-    `late` and `control` too, and rows without `_weft`, which only carry those. With `timed` it ends in
-    `partition` and `event_time` of every row too, whatever its verdict.
+    `late` and `control` too, and rows without `_weft`, which only carry those. `time` names the column that is
+    the event time after the steps, where they may have changed it. With `timed` the frame ends in `partition`
+    and `event_time` of every row too, whatever a rule makes of it.
     """
     carried = ["late", "control"] if operator else []
     hidden = ["_weft", "_weft_bad", "_weft_raw", *carried]
@@ -88,10 +91,36 @@ def compile_weave(
     cloth.hide("_weft_bad")
     for position, compiled in enumerate(compile_steps(steps, schema, functions)):
         apply(cloth, compiled, by=f"step:{position}")
+    if time is not None:
+        _retime(cloth, time)
     targets: list[Target] = []
     _apply_rules(cloth, stream, key, rules, targets, depth=0)
-    _finish(cloth, stream, targets, carried, timed=timed)
+    _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
     return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
+
+
+def _retime(cloth: Cloth, column: str) -> None:
+    """Take the event time of the rows that are left from a column; what the steps dropped has none to count."""
+    fields = {field.name: f"_weft.{field.name}" for field in WEFT.fields}
+    fields["event_time"] = _moment(column)
+    cloth.select(
+        _weft=f"CASE WHEN _weft_verdict IS NULL THEN {_struct(fields)} ELSE _weft END",
+        _weft_time=f"CASE WHEN _weft_verdict IS NULL THEN {_moment(column)} END",
+    )
+
+
+def _moment(column: str) -> str:
+    return f"CAST({quoted(column)} AS TIMESTAMP)"
+
+
+def _times(column: str | None) -> dict[str, str]:
+    """What the writer looks at of every row. Streams that were read before have partitions of several sources."""
+    if column is None:
+        return {"partition": "_weft.partition", "event_time": "_weft.event_time"}
+    return {
+        "partition": "concat_ws('/', _weft.source, _weft.partition)",
+        "event_time": "_weft_time",
+    }
 
 
 def _apply_rules(
@@ -167,7 +196,12 @@ def _divert(
 
 
 def _finish(
-    cloth: Cloth, stream: str, targets: list[Target], carried: Sequence[str], *, timed: bool
+    cloth: Cloth,
+    stream: str,
+    targets: list[Target],
+    carried: Sequence[str],
+    *,
+    times: Mapping[str, str],
 ) -> None:
     diverted = [Target("dead", f"{stream}.dead")]
     if "late" in carried:
@@ -180,7 +214,7 @@ def _finish(
             "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
             **sides,
             **{name: name for name in carried},
-            **{name: f"_weft.{name}" for name in ("partition", "event_time") if timed},
+            **times,
             "verdict": "_weft_verdict",
         }
     )

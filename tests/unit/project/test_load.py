@@ -10,7 +10,6 @@ import orjson
 import pytest
 
 from weft.project.definition import (
-    EVENT_TIME,
     Keyframes,
     MissingNameError,
     Processing,
@@ -19,12 +18,14 @@ from weft.project.definition import (
     SourceSpec,
     WatermarkSpec,
 )
+from weft.project.expand import expand
 from weft.project.graph import Graph
 from weft.project.init import write
 from weft.project.load import load
 from weft.project.name import MAX_NAME, NAME
 from weft.project.problem import ProjectError
 from weft.project.render import render
+from weft.project.timing import EVENT_TIME
 from weft.weaving.step import Filter, Function, Set
 
 SHOP = """
@@ -165,6 +166,62 @@ def test_a_renamed_key_and_a_dropped_time_are_followed() -> None:
     assert (stream.key, stream.event_time) == (("key",), EVENT_TIME)
 
 
+@pytest.mark.parametrize(
+    ("steps", "event_time", "clock"),
+    [
+        ([{"filter": "id > 0"}], "at", "inputs"),
+        ([{"set": {"at": "at + interval 1 day"}}], "at", "own"),
+        ([{"set": {"AT": "`at`"}}], "at", "inputs"),
+        ([{"rename": {"at": "then"}}, {"set": {"then": "now()"}}], "then", "own"),
+        ([{"select": {"id": "id", "at": "at - interval 1 day"}}], "at", "own"),
+        ([{"select": {"id": "id", "at": "at"}}], "at", "inputs"),
+        ([{"select": ["id"]}, {"set": {"at": "now()"}}], EVENT_TIME, "inputs"),
+        ([{"set": {"at": "now()"}}, {"drop": "at"}], EVENT_TIME, "inputs"),
+    ],
+)
+def test_event_time_follows_its_column(steps: list[Any], event_time: str, clock: str) -> None:
+    project = make(pipelines={"p": {"from": "orders", "steps": steps, "to": "x"}})
+    assert (project.stream("x").event_time, project.stream("x").clock) == (event_time, clock)
+    window = {"window": {"type": "tumbling", "size_ms": 1000}, "aggregate": {"n": "count(*)"}}
+    expanded = make(pipelines={"p": {"from": "orders", "steps": steps, "to": "x", **window}})
+    before = expand(expanded).stream("p-input")
+    assert (before.event_time, before.clock) == (event_time, clock)
+
+
+@pytest.mark.parametrize(
+    ("window", "steps"),
+    [
+        ({}, []),
+        ({"allowed_lateness_ms": 5, "accumulate": False}, []),
+        ({"allowed_lateness_ms": 5, "trigger": {"final": True}}, []),
+        ({"allowed_lateness_ms": 5}, [{"filter": "`window`.final"}]),
+    ],
+)
+def test_a_window_reads_panes_that_are_told_once(window: dict[str, Any], steps: list[Any]) -> None:
+    tumbling = {"type": "tumbling", "size_ms": 1000}
+    first = {"from": "orders", "window": {**tumbling, **window}, "aggregate": {"n": "count(*)"}}
+    second = {"from": "p", "steps": steps, "window": tumbling, "aggregate": {"n": "sum(n)"}}
+    between = {"from": "p", "steps": steps}
+    third = {"from": "q", "window": tumbling, "aggregate": {"n": "sum(n)"}}
+    assert make(pipelines={"p": first, "q": between, "r": third}).pipelines.keys() == {
+        "p",
+        "q",
+        "r",
+    }
+    assert "second" in make(pipelines={"p": first, "second": second}).pipelines
+
+
+def test_an_event_time_of_its_own_gives_a_stream_a_clock_with_the_delay_of_its_input() -> None:
+    project = make(
+        streams={"x": {"event_time": "then"}},
+        pipelines={"p": {"from": "orders", "steps": [{"set": {"then": "now()"}}], "to": "x"}},
+        watermarks={"delay_seconds": 9, "ahead": "dead"},
+    )
+    stream = project.stream("x")
+    assert (stream.event_time, stream.clock) == ("then", "own")
+    assert (stream.watermarks.delay_seconds, stream.watermarks.ahead) == (9, "hold")
+
+
 def test_a_pipeline_writes_a_stream_of_its_own_name_unless_told() -> None:
     project = make(pipelines={"copy": {"from": "orders"}})
     assert project.stream("copy").writer == "copy"
@@ -172,11 +229,10 @@ def test_a_pipeline_writes_a_stream_of_its_own_name_unless_told() -> None:
 
 def test_what_is_declared_of_a_written_stream_counts() -> None:
     project = make(
-        streams={"x": {"key": ["email"], "watermarks": {"delay_seconds": 9}}},
+        streams={"x": {"key": ["email"]}},
         pipelines={"p": {"from": "orders", "to": "x"}},
     )
     assert project.stream("x").key == ("email",)
-    assert project.stream("x").watermarks.delay_seconds == 9
 
 
 def test_a_declared_schema_that_is_not_written_is_refused() -> None:

@@ -43,6 +43,48 @@ PIPELINES = [
         12,
     ),
     (
+        "a window over panes that are revised",
+        (
+            "p: {from: orders, window: {type: tumbling, size_ms: 1000, allowed_lateness_ms: 1},"
+            " aggregate: {n: count(*)}}\n"
+            "  q: {from: p, steps: [{filter: n > 0}]}\n"
+            "  r: {from: q, window: {type: tumbling, size_ms: 5000}, aggregate: {n: sum(n)}}"
+        ),
+        "project.revised-panes",
+        11,
+    ),
+    (
+        "a join of panes that come early",
+        (
+            "p: {from: orders, window: {type: tumbling, size_ms: 1000, trigger: {early: {count: 1}}},"
+            " by: [id], aggregate: {n: count(*)}}\n"
+            "  m: {from: p, steps: [{rename: {window: of}}]}\n"
+            "  r: {from: [m, q], window: {type: tumbling, size_ms: 5000}, join: {on: {id: key}}}\n"
+            "  q: {from: orders, steps: [{rename: {id: key}}]}"
+        ),
+        "project.revised-panes",
+        11,
+    ),
+    (
+        "a dedupe of panes that a pace brings",
+        (
+            "p: {from: orders, window: {type: global, trigger: {count: 2}},"
+            " by: [id], aggregate: {n: count(*)}}\n"
+            "  r: {from: p, dedupe: {by: [id], within_seconds: 5}}"
+        ),
+        "project.revised-panes",
+        10,
+    ),
+    (
+        "a dedupe whose steps change the time that it goes by",
+        (
+            "p:\n    from: orders\n    dedupe: {by: [id], within_seconds: 5}\n    steps:\n"
+            "      - set: {at: at + interval 1 day}"
+        ),
+        "project.event-time-changed",
+        12,
+    ),
+    (
         "an unknown column",
         "p:\n    from: orders\n    steps:\n      - filter: id > 0\n      - filter: idd > 0",
         "expression.unknown-column",

@@ -13,7 +13,7 @@ final class SpineReport implements Serializable {
 
   final List<OutputReport> outputs = new ArrayList<>();
   final TreeMap<Integer, Long> verdicts = new TreeMap<>();
-  final TreeMap<Integer, PartitionSpan> partitions = new TreeMap<>();
+  final TreeMap<String, PartitionSpan> partitions = new TreeMap<>();
   final List<String> control = new ArrayList<>();
   long withoutVerdict;
 
@@ -49,7 +49,7 @@ final class SpineReport implements Serializable {
     partitions.forEach(
         (partition, span) ->
             spans
-                .putObject(partition.toString())
+                .putObject(partition)
                 .put("ahead", span.ahead)
                 .put("max_event_time_us", span.latest()));
     ArrayNode values = json.putArray("control");

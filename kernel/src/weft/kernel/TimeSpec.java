@@ -4,13 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.TreeMap;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Where the spine reads source partition and event time of every row, dropped ones too: what a rule filters out has been
  * seen all the same, and time goes on. Times after {@code latest} are from the future: counted, and otherwise left out.
  */
-record TimeSpec(int partition, int eventTime, long latest) implements Serializable {
+record TimeSpec(int partition, boolean isNamed, int eventTime, long latest) implements Serializable {
   private static final long MICROS = 1000L;
 
   /** From {@code {"partition": …, "event_time": …, "latest_ms": …}}, or null where there is none. */
@@ -18,19 +20,22 @@ record TimeSpec(int partition, int eventTime, long latest) implements Serializab
     if (spec.isMissingNode() || spec.isNull()) {
       return null;
     }
+    int partition = schema.fieldIndex(spec.required("partition").asText());
     return new TimeSpec(
-        schema.fieldIndex(spec.required("partition").asText()),
+        partition,
+        schema.fields()[partition].dataType() instanceof StringType,
         schema.fieldIndex(spec.required("event_time").asText()),
         spec.required("latest_ms").asLong() * MICROS);
   }
 
   /** Looks at the rows of one task. */
   final class Watch {
-    private final TreeMap<Integer, PartitionSpan> spans;
+    private final TreeMap<String, PartitionSpan> spans;
+    private UTF8String lastName;
     private int last;
     private PartitionSpan span;
 
-    Watch(TreeMap<Integer, PartitionSpan> spans) {
+    Watch(TreeMap<String, PartitionSpan> spans) {
       this.spans = spans;
     }
 
@@ -38,11 +43,7 @@ record TimeSpec(int partition, int eventTime, long latest) implements Serializab
       if (row.isNullAt(partition)) {
         return;
       }
-      int number = row.getInt(partition);
-      if (span == null || number != last) {
-        span = spans.computeIfAbsent(number, each -> new PartitionSpan());
-        last = number;
-      }
+      find(row);
       if (row.isNullAt(eventTime)) {
         return;
       }
@@ -51,6 +52,23 @@ record TimeSpec(int partition, int eventTime, long latest) implements Serializab
         span.ahead++;
       } else {
         span.addTime(time);
+      }
+    }
+
+    /** Rows of a partition mostly follow each other, so the last one's span is mostly the right one. */
+    private void find(UnsafeRow row) {
+      if (isNamed) {
+        UTF8String name = row.getUTF8String(partition);
+        if (!name.equals(lastName)) {
+          lastName = name.clone();
+          span = spans.computeIfAbsent(name.toString(), each -> new PartitionSpan());
+        }
+        return;
+      }
+      int number = row.getInt(partition);
+      if (span == null || number != last) {
+        last = number;
+        span = spans.computeIfAbsent(Integer.toString(number), each -> new PartitionSpan());
       }
     }
   }
