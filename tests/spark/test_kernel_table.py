@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import deltalake
+import deltalake.exceptions
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
@@ -158,15 +161,37 @@ def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Pa
     stream.tie(1, [1])
     stream.tie(2, [2])
     stream.table.cut(1, 2, {})
-    deltalake.DeltaTable(stream.path).alter.set_table_properties(
-        {"delta.logRetentionDuration": "interval 9 days"}
-    )
+    foreign = {"commitInfo": {"timestamp": 0, "operation": "SET TBLPROPERTIES"}}
+    (tmp_path / "_delta_log" / f"{4:020d}.json").write_text(json.dumps(foreign) + "\n")
     assert head(stream.table) == (1, 1)
     stream.tie(3, [3])
     reopened = kernel.Table(spark, stream.path)
     assert reopened.find(2) is None
     assert head(reopened) == (3, 5)
     assert stream.read() == [1, 3]
+
+
+def test_other_tools_read_a_table_and_write_none(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Stream(spark, tmp_path)
+    for knot in range(1, 5):
+        stream.tie(knot, [knot])
+    table = deltalake.DeltaTable(stream.path)
+    by_rust: list[Callable[[], object]] = [
+        table.optimize.compact,
+        lambda: table.delete("n = 1"),
+        lambda: table.alter.set_table_properties({"delta.appendOnly": "true"}),
+        lambda: deltalake.write_deltalake(table, table.to_pyarrow_table(), mode="append"),
+    ]
+    for writing in by_rust:
+        with pytest.raises(deltalake.exceptions.DeltaError):
+            writing()
+    for statement in ("OPTIMIZE delta.`{}`", "DELETE FROM delta.`{}` WHERE n = 1"):
+        with pytest.raises(Py4JJavaError, match="UNSUPPORTED_FEATURES_FOR_WRITE"):
+            spark.sql(statement.format(stream.path)).collect()
+    assert stream.table.version() == 4
+    assert stream.read() == [1, 2, 3, 4]
+    stream.table.cut(2, 4, {})
+    assert stream.read() == [1, 2]
 
 
 def test_a_checkpoint_of_the_log_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 package weft.kernel;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -199,8 +200,9 @@ final class LogView {
 
   /** The version of the turn with this description, -1 when there was none. */
   long findTurn(ObjectNode weft) throws IOException {
+    JsonNode wanted = Json.parse(weft.toString()); // as it is read, small numbers are of another class
     for (long v = cutVersion; v != Commit.NONE; v = read(v).cutVersion()) {
-      if (read(v).weft().equals(weft)) {
+      if (read(v).weft().equals(wanted)) {
         return v;
       }
     }

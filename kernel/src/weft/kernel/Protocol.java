@@ -1,9 +1,16 @@
 package weft.kernel;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** What a reader must understand to read a stream table: as little as its schema allows. */
+/**
+ * What a tool must understand to read a stream table: as little as its schema allows; and to write it: a feature that only
+ * Weft has. A table whose files another tool has compacted or rewritten has lost the knots they came with.
+ */
 final class Protocol {
+  private static final String OURS = "weft";
+  private static final String NTZ = "timestampNtz";
+
   private Protocol() {}
 
   /** Whether a schema has a type that readers of Delta's first protocol do not know. */
@@ -15,12 +22,14 @@ final class Protocol {
   static ObjectNode action(String schemaJson) {
     ObjectNode action = Json.object();
     ObjectNode protocol = action.putObject("protocol");
-    if (needsFeatures(schemaJson)) {
-      protocol.put("minReaderVersion", 3).put("minWriterVersion", 7);
-      protocol.putArray("readerFeatures").add("timestampNtz");
-      protocol.putArray("writerFeatures").add("timestampNtz").add("appendOnly").add("invariants");
-    } else {
-      protocol.put("minReaderVersion", 1).put("minWriterVersion", 2);
+    boolean hasNtz = needsFeatures(schemaJson);
+    protocol.put("minReaderVersion", hasNtz ? 3 : 1).put("minWriterVersion", 7);
+    if (hasNtz) {
+      protocol.putArray("readerFeatures").add(NTZ);
+    }
+    ArrayNode writers = protocol.putArray("writerFeatures").add("appendOnly").add("invariants").add(OURS);
+    if (hasNtz) {
+      writers.add(NTZ);
     }
     return action;
   }
