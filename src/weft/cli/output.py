@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -16,6 +16,10 @@ from rich.tree import Tree
 
 PATIENCE_S = 1.0
 PIPED_WIDTH = 400
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CYCLE = timedelta(days=146_097)
+"""The 400 years after which the days of the calendar come again."""
+MILLISECOND = timedelta(milliseconds=1)
 STYLES = {
     "COMPLETE": "green",
     "running": "green",
@@ -100,18 +104,25 @@ def waiting(doing: str) -> Iterator[None]:
 
 
 def moment(text: str | None) -> str:
-    """A time as people read it, in UTC to the second."""
+    """A time as people read it, in UTC to the second; one outside the years 1 to 9999 as it was written."""
     if not text:
         return "-"
-    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    try:
+        then = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return text
+    return f"{_year(then.year)}{then:-%m-%d %H:%M:%S}"
 
 
 def moment_ms(milliseconds: int | None) -> str:
-    """A time given in milliseconds since the epoch, in UTC to the millisecond."""
+    """A time given in milliseconds since the epoch, in UTC to the millisecond, of whichever year."""
     if milliseconds is None:
         return "-"
-    then = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return then.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
+    # Python's years end at 9999; the calendar repeats every 400.
+    cycles, within = divmod(milliseconds, CYCLE // MILLISECOND)
+    then = EPOCH + within * MILLISECOND
+    year = _year(then.year + 400 * cycles)
+    return f"{year}{then:-%m-%d %H:%M:%S}.{within % 1000:03d}"
 
 
 def short(digest: str | None) -> str:
@@ -127,6 +138,11 @@ def counts(numbers: Mapping[str, int]) -> str:
 def plural(number: int, noun: str, plural: str | None = None) -> str:
     """A count with its noun."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _year(number: int) -> str:
+    """A year with at least four digits, as ISO 8601 has them; before year 0 with its sign."""
+    return f"{'-' if number < 0 else ''}{abs(number):04d}"
 
 
 def _cell(value: Any) -> Text:

@@ -8,6 +8,7 @@ from typing import Any
 from weft.cli.output import Output
 from weft.errors import WeftError
 from weft.sinks.document import to_text
+from weft.sinks.rows import to_records
 
 
 class TableMissingError(WeftError):
@@ -35,8 +36,9 @@ def newest_rows(
     found: list[dict[str, Any]] = []
     # The names of a stream's files begin with the number of their knot.
     for path in sorted(opened.file_uris(), reverse=True):
-        file = pq.read_table(path).to_pylist()
-        found = [{name: _plain(row.get(name)) for name in columns} for row in file] + found
+        batches = pq.read_table(path).to_batches()
+        rows = [row for batch in batches for row in to_records(batch)]
+        found = [{name: _plain(row.get(name)) for name in columns} for row in rows] + found
         if len(found) >= limit:
             break
     return found[-limit:]
