@@ -17,9 +17,8 @@ from weft.errors import WeftError
 from weft.project.name import slug
 from weft.project.timing import Clock
 from weft.weaving.function import FunctionVersion
-from weft.weaving.rule import Steps
 from weft.weaving.schema import Schema, StoredSchema, nearest
-from weft.weaving.step import Function, composed_version
+from weft.weaving.step import Function, Steps, composed_version
 
 T = TypeVar("T")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated, Any, Literal
-
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+from typing import Any, Literal
 
 from weft import codec
 from weft.canonical import digest
-from weft.weaving.step import Step, steps_from, to_dict
+from weft.weaving.step import Steps
 
 Breach = Literal["retire", "rollback"]
 
@@ -30,23 +28,6 @@ class Deed:
     at: str
     did: str
     knot: int
-
-
-def _forms(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    return [to_dict(step) for step in steps]
-
-
-def _steps(given: Any) -> tuple[Step, ...]:
-    return given if isinstance(given, tuple) else steps_from(given)
-
-
-Steps = Annotated[
-    tuple[Step, ...],
-    PlainValidator(_steps),
-    PlainSerializer(_forms),
-    WithJsonSchema({"type": "array", "items": {"type": "object"}, "title": "Steps"}),
-]
-"""Steps in the form in which a project file writes them."""
 
 
 @dataclass(frozen=True)

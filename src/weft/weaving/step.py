@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from weft.canonical import digest
 from weft.errors import WeftError
@@ -151,11 +153,27 @@ def steps_from(forms: Sequence[Any]) -> tuple[Step, ...]:
     return tuple(from_dict(form) for form in forms)
 
 
+def _forms(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [to_dict(step) for step in steps]
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
+    return given if isinstance(given, tuple) else steps_from(given)
+
+
+Steps = Annotated[
+    tuple[Step, ...],
+    PlainValidator(_steps),
+    PlainSerializer(_forms),
+    WithJsonSchema({"type": "array", "items": {"type": "object"}, "title": "Steps"}),
+]
+"""Steps in the form in which a project file writes them."""
+
+
 def composed_version(steps: Sequence[Step], versions: Mapping[str, str]) -> str:
     """The function version of a list of steps; `versions` are those of the functions it calls."""
-    forms = [to_dict(step) for step in steps]
     called = [versions[step.ref] for step in steps if isinstance(step, Function)]
-    return digest({"steps": forms, "functions": called})
+    return digest({"steps": _forms(steps), "functions": called})
 
 
 def _filter(value: Any) -> Step:
