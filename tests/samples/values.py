@@ -184,7 +184,7 @@ RICH_PROJECT = Project(
         "revenue": StreamSpec(
             "revenue", NESTED, key=("größe",), event_time="_weft.event_time", writer="revenue"
         ),
-        "joined": StreamSpec("joined", ORDERS, writer="joined"),
+        "joined": StreamSpec("joined", ORDERS, writer="joined", clock="own"),
     },
     pipelines={
         "revenue": PipelineSpec(
