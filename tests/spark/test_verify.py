@@ -15,6 +15,7 @@ from weft.lineage.finding import Verification
 from weft.lineage.rehash import plain
 from weft.runtime.rehash import KernelRehash
 from weft.runtime.storage import Storage
+from weft.sources.admission import LOG, AdmissionLog, Admitted
 from weft.testing import play
 from weft.weaver.recorded import verify_storage
 from weft.weaver.store.rocks import RocksStore
@@ -91,6 +92,14 @@ def test_files_are_hashed_alike_on_several_processes(
     alone = {one.path: one for one in plain(paths)}
     monkeypatch.setattr(rehash, "POOLED_BYTES", 0)
     assert {one.path: one for one in plain(paths)} == alone
+
+
+def test_what_a_source_keeps_is_looked_at_too(copy: Path) -> None:
+    path = copy / "sources" / "orders" / LOG
+    AdmissionLog(path).admit([Admitted("/data/a.json", size=10, mtime_ns=1)])
+    assert verify(copy).is_clean
+    path.write_text(path.read_text().replace("a.json", "b.json"))
+    assert [finding.code for finding in verify(copy).findings] == ["source.altered"]
 
 
 @pytest.mark.parametrize("part", PARTS)

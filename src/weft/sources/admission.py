@@ -4,24 +4,36 @@ is a small number into it. What a file grows by afterwards is told by the offset
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from weft import codec
 from weft.errors import WeftError
 from weft.sources.content import find_inode, head_of, look, print_of
 from weft.sources.lines import Place
 from weft.sources.segment import sync_folder
+
+LOG = Path("source") / "admitted.jsonl"
+"""The log's place in the folder of a source."""
 
 
 class FileChangedError(WeftError):
     """A file that is gone before it was read to its end."""
 
     code = "source.file-changed"
+    domain = "external"
+
+
+class LogAlteredError(WeftError):
+    """A log of admitted files that is not as it was written."""
+
+    code = "source.log-altered"
     domain = "external"
 
 
@@ -99,7 +111,10 @@ Entry = Admitted | Note
 
 
 class AdmissionLog:
-    """The admitted files, each once, whoever admits them, and the notes about them."""
+    """The admitted files, each once, whoever admits them, and the notes about them.
+
+    Each line has the hash of itself and the one before it, so that none can be changed, put in or taken out.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -107,6 +122,7 @@ class AdmissionLog:
         self._notes: dict[int, list[tuple[int, Note]]] = {}
         self._generations: dict[str, int] = {}
         self._read = 0
+        self._sum = ""
 
     def entries(self) -> list[Entry]:
         """All entries, in order."""
@@ -132,7 +148,7 @@ class AdmissionLog:
             )  # a crash may have left a line without its end; no offset speaks of it
             for entry in entries:
                 if self._is_fresh(entry):
-                    log.write(json.dumps(_to_dict(entry)).encode() + b"\n")
+                    log.write(line_of(codec.pack(entry), after=self._sum))
                     log.flush()
                     self._catch_up(log)
             os.fsync(log.fileno())
@@ -154,13 +170,29 @@ class AdmissionLog:
                 sync_folder(self._path.parent)
             yield log
 
+    def _next(self, line: bytes) -> Entry:
+        """The entry of a line that follows the one before it."""
+        try:
+            form = json.loads(line)
+            told = form.pop("sum")
+            if told != _sum(self._sum, form):
+                raise ValueError("the sum is another")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LogAlteredError(
+                f"The log of admitted files {self._path} is not as it was written, from byte {self._read} on.",
+                hint="Put it back from a backup: it tells which records of which files were read.",
+                path=str(self._path),
+            ) from error
+        self._sum = told
+        return codec.unpack(Note if "of" in form else Admitted, form)
+
     def _catch_up(self, log: IO[bytes]) -> None:
         log.seek(self._read)
         for line in log:
             if not line.endswith(b"\n"):
                 break
+            entry = self._next(line)
             self._read += len(line)
-            entry = _from_dict(json.loads(line))
             if isinstance(entry, Admitted):
                 if entry.generation <= self.generation(entry.path):
                     continue
@@ -170,9 +202,10 @@ class AdmissionLog:
             self._entries.append(entry)
 
 
-def _to_dict(entry: Entry) -> dict[str, Any]:
-    return asdict(entry)
+def line_of(form: Mapping[str, Any], *, after: str) -> bytes:
+    """The line of an entry in its stored form, which comes after the line of this sum."""
+    return json.dumps({**form, "sum": _sum(after, form)}).encode() + b"\n"
 
 
-def _from_dict(form: dict[str, Any]) -> Entry:
-    return Note(**form) if "of" in form else Admitted(**form)
+def _sum(before: str, form: Mapping[str, Any]) -> str:
+    return hashlib.sha256((before + json.dumps(form)).encode()).hexdigest()

@@ -19,6 +19,7 @@ from pyspark.sql.types import StructField, StructType
 
 from weft.project.definition import Processing, StreamSpec
 from weft.sources import lines, parquet, raw
+from weft.sources.admission import LOG
 from weft.sources.content import look
 from weft.sources.follow import Follower
 from weft.sources.lines import Text
@@ -39,7 +40,7 @@ def open_files(
         "separator": options.get("separator", ","),
         "settle_ms": options.get("settle_ms", 1000),
         "schema": stream.schema.to_json(),
-        "log": str(checkpoint / "source" / "admitted.jsonl"),
+        "log": str(checkpoint / LOG),
         "parallelism": processing.parallelism,
     }
     spark.dataSource.register(FileSource)

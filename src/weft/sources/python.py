@@ -22,6 +22,7 @@ from weft.sources import raw
 from weft.sources.journal import Journal, records
 from weft.sources.options import check_source
 from weft.sources.own import check_class, given, is_native, load_class
+from weft.sources.segment import JOURNAL
 from weft.weaving.schema import Field, quote
 
 
@@ -42,7 +43,7 @@ def open_python(
     spec = {
         "class": options["class"],
         "options": given(options),
-        "journal": str(checkpoint / "source" / "journal"),
+        "journal": str(checkpoint / JOURNAL),
         "keep": options.get("keep"),
         "path": sys.path,
     }

@@ -4,6 +4,7 @@ The feed and the journal of Python sources write them; the kernel reads the same
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -22,6 +23,9 @@ Record = Mapping[str, Any] | str | bytes
 """What a record may be given as: a mapping becomes a JSON object, text and bytes are taken as they
 are."""
 
+JOURNAL = Path("source") / "journal"
+"""The place of a journal's segments in the folder of a source."""
+
 _NAME = re.compile(r"(\d{12})\.segment")
 _PREFIX = struct.Struct(">ii")
 
@@ -35,21 +39,29 @@ class SegmentError(WeftError):
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment that is on disk: its number and what was stated beside its records."""
+    """A segment that is on disk: its number, what was stated beside its records, and the sum over both."""
 
     number: int
     path: Path
     stated: Mapping[str, Any]
+    sha256: str
 
     def records(self) -> Iterator[tuple[int, bytes]]:
-        """Each record's partition and bytes, in order."""
-        content = self.path.read_bytes()
-        at = content.index(b"\n") + 1
+        """Each record's partition and bytes, in order; refuses those that are not what was written."""
+        content = self.check()
+        at = 0
         while at < len(content):
             partition, length = _PREFIX.unpack_from(content, at)
             at += _PREFIX.size
             yield partition, content[at : at + length]
             at += length
+
+    def check(self) -> bytes:
+        """The bytes of its records; refuses a segment that is not as it was written."""
+        content = self.path.read_bytes().partition(b"\n")[2]
+        if _sum(self.stated, content) != self.sha256:
+            raise _altered(self.path)
+        return content
 
 
 class Segments:
@@ -74,9 +86,12 @@ class Segments:
         """The segment of this number, or None when there is none."""
         try:
             with self.path(number).open("rb") as file:
-                return Segment(number, self.path(number), json.loads(file.readline()))
+                head = json.loads(file.readline())
+            return Segment(number, self.path(number), head["stated"], head["sha256"])
         except FileNotFoundError:
             return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise _altered(self.path(number)) from error
 
     def get(self, number: int) -> Segment:
         """The segment of this number; refuses one that is not there."""
@@ -99,10 +114,10 @@ class Segments:
         self.folder.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
+            content = b"".join(_PREFIX.pack(partition, len(v)) + v for partition, v in records)
+            head = {"stated": dict(stated), "sha256": _sum(stated, content)}
             with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps(dict(stated)).encode() + b"\n")
-                for partition, value in records:
-                    file.write(_PREFIX.pack(partition, len(value)) + value)
+                file.write(json.dumps(head).encode() + b"\n" + content)
                 file.flush()
                 os.fsync(file.fileno())
             while True:
@@ -121,6 +136,19 @@ class Segments:
         for number in self.numbers():
             if number < before:
                 self.path(number).unlink(missing_ok=True)
+
+
+def _sum(stated: Mapping[str, Any], content: bytes) -> str:
+    return hashlib.sha256(json.dumps(dict(stated)).encode() + b"\n" + content).hexdigest()
+
+
+def _altered(path: Path) -> SegmentError:
+    return SegmentError(
+        f"Segment {path} is not as it was written: it was altered or damaged.",
+        code="source.segment-altered",
+        hint="Put it back from a backup; its records can be had nowhere else.",
+        path=str(path),
+    )
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from weft.lineage.rehash import Rehash, plain
 from weft.lineage.verify import StreamRecord, verify
 from weft.operations.operation import Hold
 from weft.runtime.storage import Storage
+from weft.sources.kept import damage
 from weft.weaver.catalog import Pipeline, Stream
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Head, line
@@ -136,6 +137,7 @@ def _look(storage: Storage, rehash: Rehash | None, progress: Callable[[str], Non
             recorded = StoredRecords(store)
             report = verify(recorded, storage, rehash=rehash, progress=progress)
             _check_owner(storage, recorded, report)
+            _check_sources(storage, recorded, report)
             return report
     except StoreDamagedError as error:
         return Verification([Finding(error.code, "the weaver's store", error.message)])
@@ -154,6 +156,20 @@ def _check_owner(storage: Storage, recorded: StoredRecords, report: Verification
         "the weaver's store",
         f"it keeps history {keeps}, and the storage belongs to {owner.history if owner else None}",
     )
+
+
+def _check_sources(storage: Storage, recorded: StoredRecords, report: Verification) -> None:
+    """What sources keep is as it was written, and reaches as far as was read."""
+    for stream in {record.origin for record in recorded.streams()}:
+        folder = Path(storage.source(stream))
+        if not folder.is_dir():
+            continue
+        head, _ = recorded.head(stream)
+        knot = next((knot for knot in recorded.knots(stream) if knot.number == head), None)
+        position = knot.offsets.end[0] if knot is not None and knot.offsets.end else None
+        report.counts["sources"] += 1
+        for what in damage(folder, position):
+            report.add("source.altered", f"source of {stream}", what)
 
 
 def _is_intact(name: bytes, value: bytes) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.sources.admission import AdmissionLog, Admitted, FileChangedError, Note
+from weft.sources.admission import AdmissionLog, Admitted, FileChangedError, Note, line_of
 from weft.sources.content import head_of, print_of
 
 
@@ -64,12 +64,15 @@ def test_a_line_that_a_crash_cut_short_is_dropped(tmp_path: Path) -> None:
     assert AdmissionLog(log).entries() == files
 
 
-def test_a_log_of_an_older_version_is_read(tmp_path: Path) -> None:
+def test_a_log_of_another_version_is_read(tmp_path: Path) -> None:
     file = write(tmp_path / "a", "12", mtime=5)
     old = {"path": str(file), "size": 2, "mtime_ns": 5}
-    (tmp_path / "log").write_text(json.dumps(old) + "\n" + json.dumps(old) + "\n")
+    newer = {**old, "path": "b", "said_later": 1}
+    first = line_of(old, after="")
+    second = line_of(newer, after=json.loads(first)["sum"])
+    (tmp_path / "log").write_bytes(first + second)
     log = AdmissionLog(tmp_path / "log")
-    assert log.entries() == [Admitted(str(file), 2, 5)]
+    assert log.entries() == [Admitted(str(file), 2, 5), Admitted("b", 2, 5)]
     assert log.generation(str(file)) == 1
     found = log.entries()[0]
     assert isinstance(found, Admitted) and found.locate() == str(file)

@@ -18,6 +18,7 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from weft.sources.admission import line_of
 from weft.sources.files import FileReader
 from weft.sources.follow import CHANGED, CLOSE_S, Follower
 from weft.sources.pack import Pack
@@ -469,7 +470,8 @@ def test_an_offset_and_a_log_of_an_older_version_are_read(tmp_path: Path) -> Non
     log = tmp_path / "source" / "admitted.jsonl"
     log.parent.mkdir()
     old = [{"path": str(file), "size": 6, "mtime_ns": file.stat().st_mtime_ns} for file in files]
-    log.write_text("".join(json.dumps(one) + "\n" for one in old))
+    first = line_of(old[0], after="")
+    log.write_bytes(first + line_of(old[1], after=json.loads(first)["sum"]))
     source.offsets = [{"file": 1, "line": 1, "byte": 2}]
     assert source.values(2) == [("b.json#2", "2"), ("b.json#3", "3")]
     append(files[0], "4\n")
