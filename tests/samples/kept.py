@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from weft.sinks.kafka import Position
-from weft.sources.admission import Admitted, Entry, Note
+from weft.sources.admission import Admitted, Entry, Remark
 from weft.sources.lines import Place
 from weft.sources.offset import Offset, Tail
 
 ADMITTED: tuple[Entry, ...] = (
     Admitted("/in/a.json", 120, 1_767_225_600_000_000_000),
     Admitted("/in/größe.csv", 900, 1_767_225_600_000_000_001, 1, 77, "ab12", "cd34", 512, True),
-    Note("closed", 0, 12, 120, "ef56", 80),
-    Note("changed", 1, 3, 40, "0a1b", 900, 78),
+    Remark("closed", 0, 12, 120, "ef56", 80),
+    Remark("changed", 1, 3, 40, "0a1b", 900, 78),
     Admitted("/in/a.json", 60, 1_767_225_700_000_000_000, 2, 79, "ab13", "cd35", 60),
 )
 OFFSET = Offset(3, Place(7, 410), {0: Tail(Place(12, 120), "ef56"), 2: Tail(Place(1, 9), "aa")})

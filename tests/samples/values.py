@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.samples.kept import ADMITTED
 from weft.lineage.facts import DataFile, Facts, FilledPart, Output, StepRecord, StreamSchema
 from weft.lineage.identity import Mark
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
@@ -28,6 +29,7 @@ from weft.project.definition import (
 from weft.project.secret import definition_of
 from weft.runtime.layout import Layout
 from weft.runtime.storage import Owner
+from weft.sources.admission import Admitted, Remark
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
 from weft.weaver.events import Event
 from weft.weaver.identity import StoreRecord
@@ -329,6 +331,8 @@ RICH_NOTE = Note(
 )
 
 VALUES: Mapping[type, tuple[Any, ...]] = {
+    Admitted: tuple(entry for entry in ADMITTED if isinstance(entry, Admitted)),
+    Remark: tuple(entry for entry in ADMITTED if isinstance(entry, Remark)),
     Batch: (Batch(7),),
     Deployed: (Deployed("9a" * 32),),
     Event: (

@@ -6,7 +6,7 @@ Run by `weft up` and the demo.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,22 +47,23 @@ class Local:
         self.weaver = Child("weaver", [*shared, *ports], folder, log)
         self.worker = Child("worker", [*shared, *line, *sinks, *settings], folder, log)
 
-    def start(self, project: Project, *, recompute: bool = False) -> dict[str, Any]:
+    def start(
+        self, project: Project, *, recompute: bool = False, rename: bool = False
+    ) -> dict[str, Any]:
         """Start weaver and worker and deploy the project to them; says what the deployment changed."""
         self.weaver.start()
         self._await_weaver()
         # Before the project: what an earlier life left under way needs a worker, and may stand in the way.
         self.worker.start()
-        changes: dict[str, Any] = self._deploy(project, recompute=recompute)
+        said = {"recompute": str(recompute).lower(), "rename": str(rename).lower()}
+        changes: dict[str, Any] = self._deploy(project, said)
         return changes
 
-    def _deploy(self, project: Project, *, recompute: bool) -> Any:
+    def _deploy(self, project: Project, said: Mapping[str, str]) -> Any:
         deadline = time.monotonic() + DEPLOY_S
         while True:
             try:
-                return self.client.call(
-                    "PUT", "/project", project.to_dict(), recompute=str(recompute).lower()
-                )
+                return self.client.call("PUT", "/project", project.to_dict(), **said)
             except WeftError as error:
                 if not error.retryable or time.monotonic() > deadline:
                     raise

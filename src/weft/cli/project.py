@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from weft.cli.output import Output
     from weft.project.definition import Project
 
+rename_option = click.option(
+    "--rename", is_flag=True, help="The project has another app_name than the one deployed."
+)
 recompute_option = click.option(
     "--recompute",
     is_flag=True,
@@ -67,8 +70,9 @@ def check(terminal: Terminal, file: Path) -> None:
 @project_file
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
 @recompute_option
+@rename_option
 @asks_weaver
-def apply(terminal: Terminal, file: Path, dry_run: bool, recompute: bool) -> None:
+def apply(terminal: Terminal, file: Path, dry_run: bool, recompute: bool, rename: bool) -> None:
     """Deploy the project in FILE: what it adds or changes is started, the rest is not touched.
 
     A change that cannot go on with what is kept, such as another window, is refused unless --recompute is given.
@@ -81,6 +85,7 @@ def apply(terminal: Terminal, file: Path, dry_run: bool, recompute: bool) -> Non
             project.to_dict(),
             dry_run=str(dry_run).lower(),
             recompute=str(recompute).lower(),
+            rename=str(rename).lower(),
         )
     terminal.show(changes, lambda output, found: render_changes(output, found, dry_run=dry_run))
 
@@ -90,6 +95,10 @@ def read_project(file: Path) -> Project:
     from weft.project.load import load
 
     return load(file)
+
+
+def _is_recomputed(changes: dict[str, Any]) -> bool:
+    return any(effect["verdict"] == "recomputed" for effect in changes["effects"])
 
 
 def render_changes(output: Output, changes: dict[str, Any], *, dry_run: bool = False) -> None:
@@ -104,6 +113,8 @@ def render_changes(output: Output, changes: dict[str, Any], *, dry_run: bool = F
         output.line(f"  {effect['pipeline']}: {effect['what']} ({effect['verdict']})")
     for number, step in enumerate(changes["steps"], start=1):
         output.line(f"  {number}. {step}")
+    if dry_run and not changes["steps"] and _is_recomputed(changes):
+        output.line("It would be refused without --recompute.", style="yellow")
     if not any(changes[kind] for kind in signs):
         output.line("Nothing changes: this project is deployed already.")
 

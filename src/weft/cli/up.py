@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli.command import Command, pass_terminal
-from weft.cli.project import project_file, read_project, recompute_option, render_changes
+from weft.cli.project import (
+    project_file,
+    read_project,
+    recompute_option,
+    rename_option,
+    render_changes,
+)
 from weft.cli.service import debug_option, metrics_option
 from weft.cli.terminal import Terminal
 from weft.cli.worker import conf_option, master_option, worker_metrics_option
@@ -35,6 +41,7 @@ START_S = 180.0
 @master_option
 @conf_option
 @recompute_option
+@rename_option
 @debug_option
 @pass_terminal
 def up(
@@ -47,6 +54,7 @@ def up(
     master: str,
     conf: tuple[str, ...],
     recompute: bool,
+    rename: bool,
     debug: bool,
 ) -> None:
     """Run the project in FILE on this machine: a weaver and a worker, each started again if it dies.
@@ -74,7 +82,7 @@ def up(
         signal.signal(number, lambda *_: stopping.set())
     try:
         with terminal.wait("Starting the weaver"):
-            changes = local.start(project, recompute=recompute)
+            changes = local.start(project, recompute=recompute, rename=rename)
         render_changes(terminal.output, changes)
         _run(terminal, local, stopping)
     finally:

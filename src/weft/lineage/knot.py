@@ -31,6 +31,18 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = {
     Status.FAILED: frozenset({Status.IN_PROGRESS, Status.ROLLED_BACK}),
     Status.ROLLED_BACK: frozenset({Status.COMPLETE}),  # a rollback that is itself rolled back
 }
+TIED = (
+    "steps",
+    "schema",
+    "outputs",
+    "ledger",
+    "watermarks",
+    "watermark",
+    "state",
+    "completed",
+    "duration_ms",
+)
+"""What a knot takes over from the facts of its batch."""
 UNSEALED = ("status", "hash", "reason")
 """What the hash does not cover: the hash itself, and what may change after the knot was tied."""
 
@@ -107,19 +119,21 @@ class Knot:
 
     def tied(self, facts: Facts) -> Knot:
         """This knot with what its batch wrote, complete and sealed with its hash."""
-        done = replace(
-            self,
-            steps=facts.steps,
-            schema=facts.schema,
-            outputs=facts.outputs,
-            ledger=facts.ledger,
-            watermarks=facts.watermarks,
-            watermark=facts.watermark,
-            state=facts.state,
-            completed=facts.completed,
-            duration_ms=facts.duration_ms,
-        )
-        return done.sealed()
+        return replace(self, **{name: getattr(facts, name) for name in TIED}).sealed()
+
+    @staticmethod
+    def told(pinned: Mapping[str, Any], facts: Mapping[str, Any], *, own: int) -> Knot:
+        """The knot that was sealed with facts whose own stream has version `own`, from the forms both were stored in.
+
+        They may be of an older version, and what is sealed are the forms: only so its hash is the one it had.
+        """
+        stream = str(pinned["stream"])
+        outputs = {**facts["outputs"], stream: {**facts["outputs"][stream], "version": own}}
+        tied = {name: facts[name] for name in TIED if name in facts} | {"outputs": outputs}
+        form = _covered({**pinned, **tied})
+        first = replace(Knot.from_dict(pinned), status=Status.IN_PROGRESS, reason=None)
+        done = first.tied(codec.from_form(Facts, {**facts, "outputs": outputs}))
+        return replace(done, hash=canonical.digest(form), sealed_form=form)
 
     def sealed(self) -> Knot:
         """This knot with its hash, complete."""

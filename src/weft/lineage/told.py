@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft import codec
@@ -52,11 +52,7 @@ class Told:
         return {note.knot: self._knot(note, commit) for note, commit in self.own()}
 
     def _knot(self, note: Note, commit: Commit) -> Knot:
-        assert note.facts is not None and note.pinned is not None
-        own = replace(note.facts.outputs[note.stream], version=commit.version)
-        facts = replace(note.facts, outputs={**note.facts.outputs, note.stream: own})
-        pinned = replace(Knot.from_dict(note.pinned), status=Status.IN_PROGRESS, reason=None)
-        tied = pinned.tied(facts)
+        tied = Knot.told(commit.weft["pinned"], commit.weft["facts"], own=commit.version)
         return tied if note.knot in self.live else tied.becoming(Status.ROLLED_BACK)
 
     def fills(self) -> Iterator[FilledPart]:

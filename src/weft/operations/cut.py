@@ -45,6 +45,8 @@ class Cut:
     keep_batch: int | None
     cut_after: int
     revive: tuple[Span, ...] = ()
+    keep_id: str | None = None
+    """The id of knot `keep`."""
     offsets: Offsets | None = None
     """Where the pipeline stood at knot `keep`, for a checkpoint that no longer knows."""
 
@@ -132,6 +134,7 @@ def _cut_to(chain: Chain, pipeline: Affected, to: int) -> Cut:
         keep_batch=keep.batch if keep else None,
         cut_after=shared,
         revive=_spans(path[::-1]),
+        keep_id=keep.id if keep else None,
         offsets=keep.offsets if keep else None,
     )
 

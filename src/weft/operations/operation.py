@@ -13,6 +13,7 @@ from weft.operations.step import (
     CatchUp,
     CutCheckpoint,
     Divide,
+    Join,
     LetGo,
     Restore,
     Retract,
@@ -79,6 +80,8 @@ class Operation:
     error: Mapping[str, Any] | None = None
     """Why the step in hand failed when it was last tried."""
     result: Mapping[str, Any] = field(default_factory=dict)
+    given_up: bool = False
+    """Whether it was aborted, by a person or because it could not go on."""
     finishes: bool = False
     """Whether its abort came too late to undo anything, so that it is finished without the sinks."""
     finished: str | None = None
@@ -92,6 +95,10 @@ class Operation:
     def step(self) -> Step | None:
         """The step in hand."""
         return self.steps[self.done] if self.done < len(self.steps) else None
+
+    @property
+    def _begun(self) -> tuple[Step, ...]:
+        return self.steps[: self.done + 1]
 
     def advanced(self, *, steps: tuple[Step, ...] | None, result: Mapping[str, Any]) -> Operation:
         """After the step in hand was done; `steps` replace those that follow it."""
@@ -111,16 +118,24 @@ class Operation:
         return replace(self, status=status, attempts=self.attempts + 1, error=error.to_dict())
 
     def retried(self) -> Operation:
-        """Going on after a failure."""
-        return replace(self, status=OperationStatus.RUNNING, attempts=0)
+        """Going on after a failure, forwards or back."""
+        status = OperationStatus.ABORTING if self.given_up else OperationStatus.RUNNING
+        return replace(self, status=status, attempts=0)
 
     def aborting(self) -> Operation:
-        """On its way to an end that changes nothing, or, past the point of no return, to a whole one."""
-        finishes = any(not isinstance(step, UNDOABLE) for step in self.steps[: self.done])
+        """On its way to an end that changes nothing, or, past the point of no return, to a whole one.
+
+        The step in hand counts as begun: half of it may be done. Only a join changes everything at its end.
+        """
+        begun = [
+            step for step in self._begun if step is not self.step or not isinstance(step, Join)
+        ]
+        finishes = any(not isinstance(step, UNDOABLE) for step in begun)
         return replace(
             self,
             status=OperationStatus.ABORTING,
             steps=_finish(self) if finishes else _undo(self),
+            given_up=True,
             finishes=finishes,
             done=0,
             attempts=0,
@@ -128,7 +143,7 @@ class Operation:
 
     def ended(self, at: str) -> Operation:
         """At its end."""
-        is_undone = self.status is OperationStatus.ABORTING and not self.finishes
+        is_undone = self.given_up and not self.finishes
         status = OperationStatus.ABORTED if is_undone else OperationStatus.DONE
         return replace(self, status=status, finished=at)
 
@@ -145,7 +160,7 @@ def _finish(operation: Operation) -> tuple[Step, ...]:
 
 def _undo(operation: Operation) -> tuple[Step, ...]:
     """What takes back what was made ready: rows that were filled in, and checkpoints that nobody uses."""
-    begun = operation.steps[: operation.done + 1]
+    begun = operation._begun
     undo: list[Step] = [
         Unfill(step.rule, step.output) for step in begun if isinstance(step, CatchUp)
     ]

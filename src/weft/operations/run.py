@@ -6,6 +6,7 @@ It knows neither what steps do nor where operations are kept: `perform` does the
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -52,6 +53,21 @@ class OperationBusyError(WeftError):
         )
 
 
+class OperationTakenError(WeftError):
+    """Somebody else has written an operation down since it was read."""
+
+    code = "operation.taken"
+    domain = "conflict"
+    retryable = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"Operation '{name}' has gone on meanwhile.",
+            hint=f"See how far it is with `weft operation show {name}`, and ask again.",
+            operation=name,
+        )
+
+
 class OperationStateError(WeftError):
     """An operation is not in a state in which this can be done to it."""
 
@@ -67,6 +83,7 @@ class Done:
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
+Writing = Callable[..., Awaitable[None]]
 Perform = Callable[[Operation, Step], Awaitable[Done]]
 
 
@@ -85,7 +102,7 @@ class Book(Protocol):
         ...
 
     async def keep(self, operation: Operation, *, before: Operation) -> None:
-        """Write down how far an operation is, if nobody else did since `before`."""
+        """Write down how far an operation is; raises OperationTakenError if somebody else did since `before`."""
         ...
 
     async def end(self, operation: Operation, *, before: Operation) -> None:
@@ -160,8 +177,11 @@ class Runner:
     async def retry(self, name: str) -> Operation:
         """Try the step that failed again."""
         operation = await self.get(name)
-        if operation.status is OperationStatus.RUNNING:
+        if operation.status in (OperationStatus.RUNNING, OperationStatus.ABORTING):
             await self._leave(name)  # it waits for its next try, which is now
+            operation = await self.get(name)  # a step may have ended meanwhile
+            if operation.is_over:
+                return operation
         elif operation.status is not OperationStatus.FAILED:
             raise _not_now(operation, "retried")
         again = operation.retried()
@@ -172,7 +192,7 @@ class Runner:
     async def abort(self, name: str) -> Operation:
         """Give an operation up: what it made ready is undone, or what it began is finished."""
         operation = await self.get(name)
-        if operation.is_over or operation.status is OperationStatus.ABORTING:
+        if operation.is_over or operation.given_up:
             raise _not_now(operation, "aborted")
         await self._leave(name)
         operation = await self.get(name)  # a step may have ended meanwhile
@@ -216,24 +236,36 @@ class Runner:
             while (step := operation.step) is not None:
                 try:
                     done = await self._perform(operation, step)
-                except WeftError as error:
+                except Exception as failure:  # noqa: BLE001 — whatever a step raises, its operation says so
+                    error = failure if isinstance(failure, WeftError) else _defect(step, failure)
                     operation = await self._note_failure(operation, step, error)
                     if operation.status is OperationStatus.FAILED:
                         return
                     continue
                 after = operation.advanced(steps=done.steps, result=done.result)
-                await self._book.keep(after, before=operation)
+                await self._write(self._book.keep, after, operation)
                 operation = after
                 self._tell()
             ended = operation.ended(iso(self._clock.now()))
-            await self._book.end(ended, before=operation)
-        except Exception:
-            # It stays as it was written down, and goes on when it is retried or the weaver starts again.
-            log.exception("%s is left at step %d", operation.id, operation.done + 1)
+            await self._write(self._book.end, ended, operation)
+        except OperationTakenError:
+            log.warning("%s is in other hands, and left to them", operation.id)
             return
         finally:
             self._tell()
         await self._start_waiting()
+
+    async def _write(self, write: Writing, after: Operation, before: Operation) -> None:
+        """Write down how far an operation is, as often as it takes: what was done stays done meanwhile."""
+        for attempt in itertools.count():
+            try:
+                await write(after, before=before)
+                return
+            except OperationTakenError:
+                raise
+            except (WeftError, OSError) as error:
+                log.warning("%s cannot be written down: %s", after.id, error)
+                await self._pause(_wait(attempt))
 
     async def _note_failure(self, operation: Operation, step: Step, error: WeftError) -> Operation:
         passes = error.retryable or (
@@ -243,13 +275,13 @@ class Runner:
         if not passes and isinstance(step, GIVE_UP) and operation.status is OperationStatus.RUNNING:
             log.info("%s is given up: %s", operation.id, error.message)
             given_up = replace(failed, status=OperationStatus.RUNNING).aborting()
-            await self._book.keep(given_up, before=operation)
+            await self._write(self._book.keep, given_up, operation)
             self._tell()
             return given_up
-        await self._book.keep(failed, before=operation)
+        await self._write(self._book.keep, failed, operation)
         self._tell()
         if passes:
-            wait = min(FIRST_RETRY_S * 2 ** min(operation.attempts, 10), LONGEST_RETRY_S)
+            wait = _wait(operation.attempts)
             log.warning("%s: %s Trying again in %.1f s.", operation.id, error.message, wait)
             await self._pause(wait)
         else:
@@ -279,6 +311,20 @@ class Runner:
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _wait(attempt: int) -> float:
+    return min(FIRST_RETRY_S * 2.0 ** min(attempt, 10), LONGEST_RETRY_S)
+
+
+def _defect(step: Step, failure: Exception) -> WeftError:
+    """What is told of a step that failed in a way nobody thought of."""
+    log.exception("a step failed", exc_info=failure)
+    return WeftError(
+        f"The step '{step.kind}' failed: {type(failure).__name__}: {failure}",
+        code="operation.step-failed",
+        hint="See the weaver's log. When the cause is gone, retry the operation, or abort it.",
+    )
 
 
 def _not_now(operation: Operation, done: str) -> OperationStateError:

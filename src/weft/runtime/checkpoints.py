@@ -10,13 +10,19 @@ import json
 import os
 import re
 import shutil
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
 from weft.runtime import mark as marks
+from weft.runtime.layout import FILE as LAYOUT
+from weft.runtime.offsets import find as positions
 from weft.runtime.storage import Storage
+
+COMMIT_WAIT_S = 10.0
 
 _VERSIONED = re.compile(r"(\d+)(_[0-9a-zA-Z-]+)?\.(changelog|zip|delta|snapshot)")
 
@@ -29,22 +35,36 @@ class StateGoneError(WeftError):
 
 
 def cut(
-    source: Path, target: Path, *, batch: int | None, offsets: Offsets | None, mark: Mark
+    source: Path,
+    target: Path,
+    *,
+    batch: int | None,
+    offsets: Offsets | None,
+    mark: Mark,
+    stateful: bool,
 ) -> None:
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
-    Safe to repeat: it is built beside and renamed.
+    A source that is gone, or is not this pipeline's own, is made up for by the `offsets` of the knot where there is no
+    state, and refused where there is. Safe to repeat: it is built beside and renamed.
     """
     if target.exists():
         return
+    is_own = _is_own(source, batch, offsets, mark)
+    if batch is not None and stateful and not is_own:
+        raise StateGoneError(
+            f"The checkpoint directory of pipeline '{mark.pipeline}' at {source} is gone, or not its own, and its "
+            "state with it.",
+            hint="Put the pipeline's own directory back, or restore the storage with `weft restore`.",
+            pipeline=mark.pipeline,
+        )
     building = target.with_name(f".{target.name}.building")
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
-    if source.exists():
-        if (source / "sources").exists():
-            _link_tree(source / "sources", building / "sources")
-        if batch is not None:
-            _keep(source, building, batch, offsets)
+    if is_own and (source / "sources").exists():
+        _link_tree(source / "sources", building / "sources")
+    if batch is not None:
+        _keep(source if is_own else None, building, batch, offsets)
     marks.write(str(building), mark)
     _sync(building)
     building.rename(target)
@@ -68,6 +88,13 @@ def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Path:
     return kept if kept.exists() else Path(storage.checkpoint(pipeline, epoch))
 
 
+def wait_for_commit(source: Path, batch: int) -> None:
+    """Wait until Spark says that a batch is done, which it does a little after its knot was tied."""
+    deadline = time.monotonic() + COMMIT_WAIT_S
+    while not (source / "commits" / str(batch)).exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
 def earliest_state(source: Path) -> int | None:
     """The first batch whose state can still be had, or None when there is no state."""
     stores = [
@@ -83,20 +110,26 @@ def earliest_state(source: Path) -> int | None:
     return max(firsts, default=None)
 
 
-def _keep(source: Path, building: Path, batch: int, offsets: Offsets | None) -> None:
-    if (source / "metadata").exists():
-        _link(source / "metadata", building / "metadata")
+def _is_own(source: Path, batch: int | None, offsets: Offsets | None, mark: Mark) -> bool:
+    """Whether a directory is of the pipeline and history that a mark names, and stood where the knot did."""
+    found = marks.find(str(source))
+    if found is None or (found.pipeline, found.history) != (mark.pipeline, mark.history):
+        return False
+    planned = None if batch is None else positions(str(source), batch)
+    return planned is None or offsets is None or planned == offsets.end
+
+
+def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | None) -> None:
     for folder in ("offsets", "commits"):
         (building / folder).mkdir()
-        for file in (source / folder).glob("*"):
-            if file.name.isdigit() and int(file.name) <= batch:
-                _link(file, building / folder / file.name)
+    if source is not None:
+        _keep_logs(source, building, batch)
     if not (building / "offsets" / str(batch)).exists():
         _rebuild_offsets(building, batch, offsets)
     if not (building / "commits" / str(batch)).exists():
         # Its knot is tied, so the batch is done, though Spark had no time to say so or has forgotten it.
         _write(building / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
-    if (source / "state").exists():
+    if source is not None and (source / "state").exists():
         first = earliest_state(source)
         if first is not None and first > batch:
             raise StateGoneError(
@@ -106,6 +139,16 @@ def _keep(source: Path, building: Path, batch: int, offsets: Offsets | None) -> 
             )
         # The state that batch n leaves behind has version n + 1.
         _link_tree(source / "state", building / "state", newest=batch + 1)
+
+
+def _keep_logs(source: Path, building: Path, batch: int) -> None:
+    for name in ("metadata", LAYOUT):
+        if (source / name).exists():
+            _link(source / name, building / name)
+    for folder in ("offsets", "commits"):
+        for file in (source / folder).glob("*"):
+            if file.name.isdigit() and int(file.name) <= batch:
+                _link(file, building / folder / file.name)
 
 
 def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> None:
@@ -120,14 +163,26 @@ def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> Non
 
 
 def _link_tree(source: Path, target: Path, *, newest: int | None = None) -> None:
+    """Link a tree; of state, what one version is made of: its last snapshot and the changes since."""
     for folder, _, files in os.walk(source):
         place = target / Path(folder).relative_to(source)
         place.mkdir(parents=True, exist_ok=True)
-        for name in files:
-            found = _VERSIONED.fullmatch(name.removesuffix(".crc").removeprefix("."))
-            if newest is not None and found and int(found.group(1)) > newest:
-                continue
-            _link(Path(folder) / name, place / name)
+        found = {name: _VERSIONED.fullmatch(_plain(name)) for name in files}
+        first = 0 if newest is None else _last_snapshot(found.values(), newest)
+        for name, version in found.items():
+            if newest is None or version is None or first <= int(version.group(1)) <= newest:
+                _link(Path(folder) / name, place / name)
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix(".crc").removeprefix(".")
+
+
+def _last_snapshot(names: Iterable[re.Match[str] | None], newest: int) -> int:
+    versions = [
+        int(name.group(1)) for name in names if name and name.group(3) in ("zip", "snapshot")
+    ]
+    return max((version for version in versions if version <= newest), default=0)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.runtime import checkpoints, session
-from weft.runtime.layout import Layout, layout_of, write_layout
+from weft.runtime.layout import Layout, find_layout, layout_of, write_layout
 from weft.windows.state import KeptWindow, read_windows
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
-MOST_COMPARED = 1_000_000
+PAGE = 100_000
 
 
 class RepartitionError(WeftError):
@@ -28,34 +30,47 @@ def divide(
     worker: Worker, *, pipeline: str, epoch: int, new_epoch: int, batch: int, partitions: int
 ) -> dict[str, Any]:
     """Make the checkpoint of a new epoch with its state in so many partitions; the old one stays as it is."""
-    home = worker.storage.pipeline(pipeline)
     old = Path(worker.storage.checkpoint(pipeline, epoch))
     new = Path(worker.storage.checkpoint(pipeline, new_epoch))
-    before = layout_of(home, parallelism=partitions)
-    if before.partitions != partitions or not new.exists():
+    before = layout_of(str(old), parallelism=partitions)
+    wanted = Layout(partitions, before.buckets)
+    if find_layout(str(new)) != wanted:
         shutil.rmtree(new, ignore_errors=True)
         identity = worker.identity
         mark = Mark(pipeline, new_epoch, identity.history, identity.generation)
-        checkpoints.cut(old, new, batch=batch, offsets=None, mark=mark)
+        checkpoints.cut(old, new, batch=batch, offsets=None, mark=mark, stateful=True)
         forked = session.fork(worker.spark)
         forked._streamingCheckpointManager.repartition(str(new), partitions)
-        kept = _windows(worker, old, batch)
-        if kept != _windows(worker, new, None):
+        if not _is_same(worker, old, new, batch):
             shutil.rmtree(new)
             raise RepartitionError(
                 f"The state of pipeline '{pipeline}' differs after it was moved to {partitions} partitions.",
                 hint="The pipeline goes on as it was; please report this.",
                 pipeline=pipeline,
             )
-        write_layout(home, Layout(partitions, before.buckets))
-    return {"windows": len(_windows(worker, new, None)), "partitions": partitions}
+        write_layout(str(new), wanted)
+    count = sum(1 for _ in _windows(worker, new, None))
+    return {"windows": count, "partitions": partitions}
 
 
-def _windows(worker: Worker, checkpoint: Path, batch: int | None) -> list[KeptWindow]:
-    return read_windows(
-        session.fork(worker.spark),
-        checkpoint,
-        batch=batch,
-        limit=MOST_COMPARED,
-        state=worker.state_kind,
-    )
+def _is_same(worker: Worker, old: Path, new: Path, batch: int) -> bool:
+    pairs = zip_longest(_windows(worker, old, batch), _windows(worker, new, None))
+    return all(before == after for before, after in pairs)
+
+
+def _windows(worker: Worker, checkpoint: Path, batch: int | None) -> Iterator[KeptWindow]:
+    """All windows that a checkpoint keeps, page by page."""
+    after: str | None = None
+    while True:
+        page = read_windows(
+            session.fork(worker.spark),
+            checkpoint,
+            batch=batch,
+            after=after,
+            limit=PAGE,
+            state=worker.state_kind,
+        )
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].position()

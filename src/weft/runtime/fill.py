@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 500_000
 
 
+@dataclass(frozen=True)
+class Owner:
+    """Whose rows are filled in: the operation, the store, and the stream whose knots they stand for."""
+
+    operation: str
+    identity: Identity
+    origin: str
+
+
 def fill(
     worker: Worker,
     rule: Rule,
@@ -33,6 +43,7 @@ def fill(
     *,
     schema: dict[str, Any],
     key: list[str],
+    origin: str,
     after: int,
     upto: int,
 ) -> list[FilledPart]:
@@ -47,7 +58,7 @@ def fill(
     done = tables.open(rule.output)
     filled = _filled(done, rule, after, upto) if done.exists() else []
     start = max([after, *(part.knot for part in filled)])
-    owner = (operation, identity)
+    owner = Owner(operation, identity, origin)
     return filled + [
         _fill_chunk(worker, tables, rule, columns, key, chunk, owner)
         for chunk in chunks(source, rule.stream, start, upto, rows=CHUNK_ROWS)
@@ -94,7 +105,7 @@ def _fill_chunk(
     schema: Schema,
     key: list[str],
     chunk: Chunk,
-    owner: tuple[str, Identity],
+    owner: Owner,
 ) -> FilledPart:
     assert rule.output is not None
     now = SystemClock().now()
@@ -110,12 +121,12 @@ def _fill_chunk(
     output = result.outputs[target.column]
     made = woven.schema[target.column].dataType
     assert isinstance(made, StructType)
-    operation, identity = owner
+    identity = owner.identity
     note = Note(
         knot=chunk.last,
-        id=operation,
+        id=owner.operation,
         stream=rule.output,
-        origin=rule.stream,
+        origin=owner.origin,
         history=identity.history,
         generation=identity.generation,
         life=identity.life,
@@ -125,6 +136,7 @@ def _fill_chunk(
         fill=rule.id,
         first=chunk.first,
     )
+    worker.check_operation(owner.operation)  # weaving takes a while, and it may have been given up
     committed = tables.commit(rule.output, made, note, output.files)
     return _part(rule, note, committed.version, committed.files, made)
 

@@ -33,8 +33,8 @@ def check(worker: Worker, run: RunningPipeline, streams: list[str]) -> None:
         raise CheckpointUnmarkedError(
             f"The checkpoint directory of pipeline '{run.name}' at {run.checkpoint} does not say "
             "whose it is: it was put there from elsewhere.",
-            hint="Put the pipeline's own directory back; or roll its stream back to its newest knot, which "
-            "makes a new one.",
+            hint="Put the pipeline's own directory back; or stop Weft and run `weft store rebuild`, which makes "
+            "a new one from the newest knot.",
             pipeline=run.name,
         )
     body = {

@@ -10,6 +10,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from weft.lineage.knot import Knot
 from weft.logs import get_logger
 from weft.runtime import checkpoints
 from weft.runtime import mark as marks
@@ -20,19 +21,26 @@ log = get_logger(__name__)
 MEGABYTE = 1 << 20
 
 
-def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
+def keep(run: RunningPipeline, knot: Knot) -> None:
     """Keep the state of a knot that was just tied."""
     home = run.storage.pipeline(run.name)
-    place = checkpoints.keyframe(home, knot)
+    place = checkpoints.keyframe(home, knot.number)
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
         mark = marks.find(run.checkpoint)
         assert mark is not None  # a pipeline marks its checkpoint before it starts
         checkpoints.cut(
-            Path(run.checkpoint), place, batch=batch, offsets=None, mark=replace(mark, knot=knot)
+            Path(run.checkpoint),
+            place,
+            batch=knot.batch,
+            offsets=knot.offsets,
+            mark=replace(mark, knot=knot.number, knot_id=knot.id),
+            stateful=True,
         )
     except FileNotFoundError:  # Spark cleaned up under our hands; the next one will do
-        log.info("no keyframe of %s at knot %d: its files were just cleaned up", run.name, knot)
+        log.info(
+            "no keyframe of %s at knot %d: its files were just cleaned up", run.name, knot.number
+        )
         return
     prune(home, budget_mb=run.project.processing.keyframes.budget_mb)
 

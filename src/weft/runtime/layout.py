@@ -1,4 +1,4 @@
-"""How the state of a pipeline is laid out: fixed when it first starts, changed only offline."""
+"""How the state in a checkpoint is laid out: fixed when its pipeline first starts, changed only in a copy of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from weft import codec
 from weft.runtime.storage import write_durably
+
+FILE = "layout.json"
 
 BUCKETS_PER_PARTITION = 4
 """State is grouped by buckets of keys; a few per partition spread evenly and still combine rows well."""
@@ -21,17 +23,22 @@ class Layout:
     buckets: int
 
 
-def layout_of(home: str, *, parallelism: int) -> Layout:
-    """The layout of a pipeline's state, decided now if it has none yet."""
-    file = Path(home) / "layout.json"
-    if file.exists():
-        return codec.unpack(Layout, json.loads(file.read_text()))
-    layout = Layout(parallelism, parallelism * BUCKETS_PER_PARTITION)
-    write_layout(home, layout)
-    return layout
+def layout_of(checkpoint: str, *, parallelism: int) -> Layout:
+    """The layout of the state in a checkpoint directory, decided now if it has none yet."""
+    found = find_layout(checkpoint)
+    if found is None:
+        found = Layout(parallelism, parallelism * BUCKETS_PER_PARTITION)
+        write_layout(checkpoint, found)
+    return found
 
 
-def write_layout(home: str, layout: Layout) -> None:
-    """Remember a layout, durably and at once."""
-    Path(home).mkdir(parents=True, exist_ok=True)
-    write_durably(Path(home) / "layout.json", json.dumps(codec.pack(layout)))
+def find_layout(checkpoint: str) -> Layout | None:
+    """The layout that a checkpoint directory says, or None."""
+    file = Path(checkpoint) / FILE
+    return codec.unpack(Layout, json.loads(file.read_text())) if file.exists() else None
+
+
+def write_layout(checkpoint: str, layout: Layout) -> None:
+    """Remember a layout, durably and at once; directories that share the file keep the one they had."""
+    Path(checkpoint).mkdir(parents=True, exist_ok=True)
+    write_durably(Path(checkpoint) / FILE, json.dumps(codec.pack(layout)))

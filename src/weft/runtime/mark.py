@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weft import codec
 from weft.lineage.identity import Identity, Mark
+from weft.operations.cut import Cut
 from weft.runtime.storage import write_durably
 
 FILE = "weft.json"
@@ -23,6 +24,18 @@ def write(checkpoint: str, mark: Mark) -> None:
     folder = Path(checkpoint)
     folder.mkdir(parents=True, exist_ok=True)
     write_durably(folder / FILE, json.dumps(codec.pack(mark)))
+
+
+def mark_of(cut: Cut, identity: Identity) -> Mark:
+    """The mark of a directory that is cut back to a knot."""
+    return Mark(
+        cut.pipeline,
+        cut.epoch,
+        identity.history,
+        identity.generation,
+        knot=cut.keep,
+        knot_id=cut.keep_id,
+    )
 
 
 def is_begun(checkpoint: str) -> bool:

@@ -49,9 +49,7 @@ class Operator:
         assert run.spec is not None
         self._run = run
         self._spec: PipelineSpec = run.spec
-        self._layout = layout_of(
-            run.storage.pipeline(run.name), parallelism=run.project.processing.parallelism
-        )
+        self._layout = layout_of(run.checkpoint, parallelism=run.project.processing.parallelism)
 
     @property
     def steps(self) -> tuple[Step, ...]:

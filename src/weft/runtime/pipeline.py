@@ -60,7 +60,7 @@ class RunningPipeline:
     draining: threading.Event = field(default_factory=threading.Event)
     weaves: dict[tuple[RuleRef, ...], Weave] = field(default_factory=dict)
     """The compiled weave of the rule set in force."""
-    tip: tuple[int, int] | None = None
+    tip: Knot | None = None
     """The last knot that it tied, and its batch."""
     kept: int = 0
     """The knot of its last keyframe."""
@@ -156,7 +156,7 @@ class RunningPipeline:
             if error.code in TAKEN_OVER:
                 self._take_back(knot, facts)
             raise
-        self.tip = (knot.number, knot.batch)
+        self.tip = knot
         self.tied += 1
 
     def _take_back(self, knot: Knot, facts: Facts) -> None:

@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, str] = {
     # Watermarks are Weft's own, so Spark never needs a batch without data to move its watermark.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     # Rollback cuts a checkpoint back to an earlier batch: this is how far it reaches.
-    "spark.sql.streaming.minBatchesToRetain": "1000",
+    "spark.sql.streaming.minBatchesToRetain": "200",
     "spark.sql.streaming.checkpointFileManagerClass": "weft.kernel.LocalCheckpoints",
     "spark.sql.streaming.checkpoint.renamedFileCheck.enabled": "false",
     "spark.sql.streaming.stateStore.providerClass": (

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.lineage.identity import Mark
 from weft.lineage.note import TableKnot
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
 from weft.runtime.kernel import Table
+from weft.runtime.mark import mark_of
 from weft.runtime.tables import Tables
 from weft.sinks.rows import ParquetRows
 
@@ -29,7 +29,8 @@ def cut_checkpoint(worker: Worker, cut: Cut) -> None:
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,
-        mark=Mark(cut.pipeline, cut.epoch, identity.history, identity.generation, cut.keep),
+        mark=mark_of(cut, identity),
+        stateful=worker.is_stateful(cut.pipeline),
     )
 
 

@@ -81,54 +81,44 @@ class Work:
 
     def _cut_checkpoint(self, operation: str, cut: dict[str, Any]) -> None:
         """Make the checkpoint of a pipeline anew as it was at a knot."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         undo.cut_checkpoint(self._worker, codec.from_form(Cut, cut))
 
     def _cut_tables(self, operation: str, cut: dict[str, Any]) -> None:
         """Take the rows of knots out of the tables of a pipeline, and bring others back."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         undo.cut_tables(self._worker, codec.from_form(Cut, cut), operation)
 
     def _retract(self, operation: str, pipeline: str, gone: dict[str, int], **_: Any) -> None:
         """Have sinks take rows back, while the rows are still in the table."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         undo.retract(self._worker, pipeline, codec.from_form(Span, gone))
 
     def _restore(self, operation: str, pipeline: str, back: list[Any], **_: Any) -> None:
         """Deliver rows to sinks again that came back into the table."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         undo.restore(self._worker, pipeline, [codec.from_form(Span, span) for span in back])
 
     def _fill(
         self, operation: str, rule: dict[str, Any], identity: dict[str, str], **options: Any
     ) -> list[dict[str, Any]]:
         """Weave recorded rows into the output of a rule."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         owner = codec.from_form(Identity, identity)
         parts = fill(self._worker, Rule.from_dict(rule), operation, owner, **options)
         return [codec.to_form(part) for part in parts]
 
     def _unfill(self, operation: str, stream: str, last: int, **_: Any) -> None:
         """Take everything that was filled into a stream out again."""
+        self._worker.check_operation(operation)
         table = Tables(self._worker.spark, self._worker.storage).open(stream)
         if table.exists():
             table.cut(0, last, {"operation": operation})
 
     def _divide(self, operation: str, **options: Any) -> dict[str, Any]:
         """Move the state of a pipeline to another number of partitions."""
-        self._check_running(operation)
+        self._worker.check_operation(operation)
         return divide(self._worker, **options)
-
-    def _check_running(self, operation: str) -> None:
-        """A worker that slept may come too late for a step of an operation."""
-        status = self._worker.weaver("GET", f"/operations/{operation}")["status"]
-        if status not in ("running", "aborting"):
-            raise WeftError(
-                f"{operation} is {status}; nothing is done for it any longer.",
-                code="operation.over",
-                domain="conflict",
-                operation=operation,
-            )
 
     def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Try a rule on recorded rows."""
@@ -153,10 +143,11 @@ class Work:
         limit: int,
     ) -> dict[str, Any]:
         """A page of the windows that a pipeline keeps."""
-        storage = self._worker.storage
+        place = checkpoints.source_of(self._worker.storage, pipeline, knot, epoch)
+        checkpoints.wait_for_commit(place, batch)
         found = read_windows(
             session.fork(self._worker.spark),
-            checkpoints.source_of(storage, pipeline, knot, epoch),
+            place,
             batch=batch,
             prefix=prefix,
             after=after,
@@ -189,7 +180,7 @@ class Work:
                 break
             time.sleep(0.01)
         return {
-            name: query.run.tip[0]
+            name: query.run.tip.number
             for name, query in queries.items()
             if query.run.tied > before[name] and query.run.tip is not None
         }

@@ -208,6 +208,23 @@ class Worker:
         spec = self._project.pipelines.get(pipeline)
         return self._project.stream(spec.to if spec else pipeline)
 
+    def check_operation(self, name: str) -> None:
+        """Refuse to go on with an operation that is over: a worker that slept may come too late for a step of it."""
+        status = self.weaver("GET", f"/operations/{name}")["status"]
+        if status not in ("running", "aborting"):
+            raise WeftError(
+                f"{name} is {status}; nothing is done for it any longer.",
+                code="operation.over",
+                domain="conflict",
+                operation=name,
+            )
+
+    def is_stateful(self, pipeline: str) -> bool:
+        """Whether a pipeline keeps state between batches."""
+        assert self._project is not None
+        spec = self._project.pipelines.get(pipeline)
+        return spec is not None and spec.stateful
+
     def open_sinks(self, pipeline: str) -> list[sinks.Sink]:
         """The sinks that a pipeline's stream goes to."""
         assert self._project is not None
@@ -233,10 +250,9 @@ class Worker:
             run = query.run
             if not run.shape.operator or run.tip is None:
                 continue
-            knot, batch = run.tip
-            if knot - run.kept >= run.project.processing.keyframes.every:
-                run.kept = knot
-                keyframes.keep(run, knot=knot, batch=batch)
+            if run.tip.number - run.kept >= run.project.processing.keyframes.every:
+                run.kept = run.tip.number
+                keyframes.keep(run, run.tip)
 
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""

@@ -85,7 +85,7 @@ class Admitted:
 
 
 @dataclass(frozen=True)
-class Note:
+class Remark:
     """Something that is said of an admitted file later, of which `of` is the number.
 
     `closed`: it was taken up to this place, and offsets need not say so any more. `changed`: what was read of
@@ -107,7 +107,7 @@ class Note:
         return Place(self.line, self.byte)
 
 
-Entry = Admitted | Note
+Entry = Admitted | Remark
 
 
 class AdmissionLog:
@@ -119,7 +119,7 @@ class AdmissionLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._entries: list[Entry] = []
-        self._notes: dict[int, list[tuple[int, Note]]] = {}
+        self._notes: dict[int, list[tuple[int, Remark]]] = {}
         self._generations: dict[str, int] = {}
         self._read = 0
         self._sum = ""
@@ -131,7 +131,7 @@ class AdmissionLog:
                 self._catch_up(log)
         return self._entries
 
-    def notes(self, of: int, first: int, last: int) -> list[Note]:
+    def notes(self, of: int, first: int, last: int) -> list[Remark]:
         """What is said of a file in the entries from one number on and up to another."""
         return [note for number, note in self._notes.get(of, ()) if first <= number < last]
 
@@ -184,7 +184,7 @@ class AdmissionLog:
                 path=str(self._path),
             ) from error
         self._sum = told
-        return codec.unpack(Note if "of" in form else Admitted, form)
+        return codec.unpack(Remark, form) if "of" in form else codec.unpack(Admitted, form)
 
     def _catch_up(self, log: IO[bytes]) -> None:
         log.seek(self._read)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.sources import lines, parquet
-from weft.sources.admission import AdmissionLog, Admitted, Entry, Note
+from weft.sources.admission import AdmissionLog, Admitted, Entry, Remark
 from weft.sources.content import print_of
 from weft.sources.header import misfit
 from weft.sources.lines import Place, Reach, Text
@@ -86,29 +86,29 @@ class Follower:
             self._watch.update(entries, tails)
         return entries
 
-    def _changed(self, known: Known, offset: Offset) -> Note:
+    def _changed(self, known: Known, offset: Offset) -> Remark:
         """What is said of a file that was changed: from where on it is read."""
         size = known.sight.size
         before = self._begin(known.number, offset)
         # A line must not get a number that one before it had.
         line = max(lines.count(Text(known.path, size)), before.line)
-        return Note("changed", known.number, line, size, print_of(known.path, size), before.byte)
+        return Remark("changed", known.number, line, size, print_of(known.path, size), before.byte)
 
-    def _copied(self, known: Known, offset: Offset) -> Note:
+    def _copied(self, known: Known, offset: Offset) -> Remark:
         place = self._begin(known.number, offset)
         printed = print_of(known.path, place.byte)
         inode = known.sight.inode
-        return Note("closed", known.number, place.line, place.byte, printed, place.byte, inode)
+        return Remark("closed", known.number, place.line, place.byte, printed, place.byte, inode)
 
-    def _closed(self, offset: Offset) -> Iterator[Note]:
+    def _closed(self, offset: Offset) -> Iterator[Remark]:
         for number, tail in offset.grown.items():
             if self._watch.idle_s(number, tail.place.byte) > CLOSE_S:
                 place = tail.place
-                yield Note("closed", number, place.line, place.byte, tail.print, place.byte)
+                yield Remark("closed", number, place.line, place.byte, tail.print, place.byte)
 
     def _take(self, offset: Offset, entry: Entry, most: int) -> int:
         """Move an offset into an entry of the log, or over it, and say how many records that are."""
-        if isinstance(entry, Note):
+        if isinstance(entry, Remark):
             place = self._begin(entry.of, offset)
             if place.byte == entry.before:
                 offset.grown.pop(entry.of, None)
@@ -137,7 +137,7 @@ class Follower:
         return Reach(Place(last), last - place.line, ended=last == rows)
 
     def _take_growth(self, offset: Offset, entries: list[Entry], left: int) -> None:
-        noted = {one.of for one in entries[offset.number :] if isinstance(one, Note)}
+        noted = {one.of for one in entries[offset.number :] if isinstance(one, Remark)}
         for number, growth in sorted(self._watch.growth.items()):
             if left <= 0 or number >= offset.number or number in noted:
                 continue
@@ -164,7 +164,7 @@ class Follower:
         entries = self._log.entries()
         for number in range(start.number, end.number + (end.place != Place())):
             entry = entries[number]
-            if isinstance(entry, Note):
+            if isinstance(entry, Remark):
                 if entry.kind == "changed":
                     yield self._told(entry, number)
                 continue
@@ -199,7 +199,7 @@ class Follower:
             size = max((file.size if upto is None else upto) - place.byte, 1)
             yield Slice(file, name, suffix, place, upto, size, header, reason)
 
-    def _told(self, note: Note, number: int) -> Slice:
+    def _told(self, note: Remark, number: int) -> Slice:
         file = self._log.entries()[note.of]
         assert isinstance(file, Admitted)
         name, suffix = self._name(file), f"@changed-{number}"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from weft.sources.admission import Admitted, Entry, Note
+from weft.sources.admission import Admitted, Entry, Remark
 from weft.sources.content import Sight, find_inode, head_of, head_size, look, print_of
 
 UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".swp", "~")
@@ -108,7 +108,7 @@ class Watch:
     def update(self, entries: list[Entry], tails: Mapping[int, tuple[int, str]]) -> None:
         """Take note of what was admitted since, and of what files that grow held as far as they were taken."""
         for number, entry in enumerate(entries[self._count :], self._count):
-            if isinstance(entry, Note):
+            if isinstance(entry, Remark):
                 known = self._known[entry.of]
                 known.end, known.print, known.is_changed = entry.byte, entry.print, False
                 known.sight = replace(known.sight, inode=entry.inode or known.sight.inode)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
 from weft.operations.operation import Operation
+from weft.operations.run import OperationBusyError
 from weft.weaver.attach import RuleRequest, check_rule, checked_rule, schema_now
 from weft.weaver.catalog import Stream, store_stream
 from weft.weaver.fills import NOT_YET
@@ -59,6 +60,18 @@ async def fill(weaver: Weaver, rule: Rule, after: int) -> Rule:
             )
         raise
     return weaver.rules.get(pending.id)
+
+
+async def drop_unbegun(weaver: Weaver) -> None:
+    """Retire the rules whose stream was to be filled by an operation that was never written down."""
+    filled = {
+        operation.request.get("rule")
+        for operation in await weaver.operations.runner.all()
+        if operation.kind == "fill" and not operation.is_over
+    }
+    for rule in weaver.rules.all(active=True):
+        if rule.since == NOT_YET and rule.id not in filled:
+            weaver.rules.retire(rule.id, because="the weaver stopped before its stream was filled")
 
 
 async def plan_attach(weaver: Weaver, request: RuleRequest, *, knots: int) -> dict[str, Any]:
@@ -137,14 +150,21 @@ async def retire(
 ) -> tuple[Rule, Operation | None]:
     """End a rule after the knots that are pinned already; what it has woven stays.
 
-    With `now` the batch in hand is given up and pinned anew without it.
+    With `now` the batch in hand is given up and pinned anew without it, also when it was retired before.
     """
-    rule = weaver.rules.retire(name, because=because)
+    rule = weaver.rules.get(name)
     if not now:
-        return rule, None
-    origin = weaver.catalog.stream(rule.stream).origin
+        return weaver.rules.retire(name, because=because), None
+    found = weaver.catalog.stream(rule.stream)
+    origin = found.origin
+    hold = weaver.operations.hold(found.pipeline)
+    if hold is not None:
+        raise OperationBusyError(found.pipeline, hold.operation)
     pinned = weaver.knots.in_hand(origin)
-    if pinned is None or rule.id not in {ref.id for ref in pinned.rules}:
+    is_pinned = pinned is not None and rule.id in {ref.id for ref in pinned.rules}
+    if rule.status is RuleStatus.ACTIVE or not is_pinned:
+        rule = weaver.rules.retire(name, because=because)
+    if not is_pinned:
         return rule, None
     head = weaver.knots.head(origin).number or 0
     operation = await weaver.roll_back(

@@ -17,6 +17,7 @@ from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.store import Store, Write, key_range
 from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.rocks import RocksStore
+from weft.weaver.store.snapshot import RocksSnapshot
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -95,7 +96,9 @@ def put_back(backup: Storage, target: Storage) -> Copied:
             f"There is no backup in {backup.root}: it has no store.",
             hint="Name the folder that `weft backup` was given.",
         )
-    copied = copy_offline(backup, target)
+    check_target(backup, target)
+    with RocksSnapshot(Path(backup.store)) as kept:
+        copied = _copy(backup, kept, target)
     store = RocksStore(Path(target.store))
     try:
         known = Records(store).get(StoreRecord, *KEY)

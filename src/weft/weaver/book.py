@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.operations.operation import PATIENCE_S, Grip, Hold, Operation
-from weft.operations.run import OperationBusyError
+from weft.operations.run import OperationBusyError, OperationTakenError
 from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.store import StoreConflictError, Write, key
 
@@ -26,20 +26,23 @@ class StoredBook:
         return self._records.find(Hold, PARTITION, "hold", pipeline)
 
     def grip(self, operation: Operation, grip: Grip) -> None:
-        """Hold the pipelines of an operation tighter, or looser."""
+        """Hold the pipelines that an operation still has tighter, or looser."""
         patience = float(operation.request.get("patience_s", PATIENCE_S))
-        holds = [Hold(name, operation.id, grip, patience) for name in operation.pipelines]
-        self._records.store.apply([_hold(hold) for hold in holds])
+        held = [self.hold(name) for name in self._held_by(operation)]
+        expected: dict[bytes, bytes | None] = {}
+        for before in held:
+            assert before is not None
+            expected |= self._records.expected(PARTITION, "hold", before.pipeline, value=before)
+        holds = [Hold(h.pipeline, operation.id, grip, patience) for h in held if h is not None]
+        self._records.store.apply([_hold(hold) for hold in holds], expect=expected)
 
     async def open(self, operation: Operation, *, before: Operation | None = None) -> None:
         """Write an operation down and take its pipelines, all or none."""
         free = {key(PARTITION, "hold", name): None for name in operation.pipelines}
-        known = None if before is None else _operation(before).value
+        known = self._expected(operation, before)
         holds = [_hold(Hold(name, operation.id)) for name in operation.pipelines]
         try:
-            self._records.store.apply(
-                [_operation(operation), *holds], expect={**free, _place(operation.id): known}
-            )
+            self._records.store.apply([_operation(operation), *holds], expect={**free, **known})
         except StoreConflictError:
             for name in operation.pipelines:
                 holder = self.hold(name)
@@ -50,21 +53,17 @@ class StoredBook:
 
     async def wait(self, operation: Operation) -> None:
         """Write an operation down that waits for its pipelines."""
-        self._records.store.apply([_operation(operation)], expect={_place(operation.id): None})
+        self._records.store.apply([_operation(operation)], expect=self._expected(operation, None))
         self._told(operation)
 
     async def keep(self, operation: Operation, *, before: Operation) -> None:
         """Write down how far an operation is, if nobody else did since `before`."""
-        expected = {_place(operation.id): _operation(before).value}
-        self._records.store.apply([_operation(operation)], expect=expected)
+        self._apply(operation, before, [])
 
     async def end(self, operation: Operation, *, before: Operation) -> None:
         """Write down the end of an operation and let go of what it holds."""
         held = [remove(PARTITION, "hold", name) for name in self._held_by(operation)]
-        expected = {_place(operation.id): _operation(before).value}
-        self._records.store.apply(
-            [_operation(operation), *held, *self._forgotten()], expect=expected
-        )
+        self._apply(operation, before, [*held, *self._forgotten()])
         self._told(operation)
 
     async def find(self, name: str) -> Operation | None:
@@ -78,6 +77,19 @@ class StoredBook:
     def _all(self) -> list[Operation]:
         return list(self._records.scan(Operation, PARTITION, "operation"))
 
+    def _apply(self, operation: Operation, before: Operation, more: list[Write]) -> None:
+        try:
+            self._records.store.apply(
+                [_operation(operation), *more], expect=self._expected(operation, before)
+            )
+        except StoreConflictError:
+            raise OperationTakenError(operation.id) from None
+
+    def _expected(
+        self, operation: Operation, before: Operation | None
+    ) -> dict[bytes, bytes | None]:
+        return self._records.expected(PARTITION, "operation", operation.id, value=before)
+
     def _held_by(self, operation: Operation) -> list[str]:
         holds = [self.hold(name) for name in operation.pipelines]
         return [hold.pipeline for hold in holds if hold and hold.operation == operation.id]
@@ -85,10 +97,6 @@ class StoredBook:
     def _forgotten(self) -> list[Write]:
         over = sorted((o for o in self._all() if o.is_over), key=lambda o: o.finished or "")
         return [remove(PARTITION, "operation", o.id) for o in over[: max(0, len(over) - KEPT)]]
-
-
-def _place(name: str) -> bytes:
-    return key(PARTITION, "operation", name)
 
 
 def _operation(operation: Operation) -> Write:

@@ -50,6 +50,8 @@ class Deployed:
     """Which version of the project is in force."""
 
     hash: str
+    rebuilt: bool = False
+    """Whether it was put together from tables: it has no sinks and no secrets, and must be deployed before it runs."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,11 @@ class Catalog:
     def __init__(self, records: Records) -> None:
         self._records = records
         self._loaded: tuple[str, Project] | None = None
+
+    def is_rebuilt(self) -> bool:
+        """Whether the project was put together from tables, and nobody has deployed it since."""
+        current = self._records.find(Deployed, "catalog", "project")
+        return current is not None and current.rebuilt
 
     def find_project(self) -> Project | None:
         """The deployed project, or None."""

@@ -14,6 +14,8 @@ from weft.project.definition import Project
 from weft.weaver.catalog import Changes, Pipeline, declared, store_stream
 from weft.weaver.store import Write
 from weft.weaver.store.records import put
+from weft.weaving.impact import check_in_place
+from weft.weaving.infer import apply_schema
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -31,6 +33,22 @@ class NeedsRecomputeError(WeftError):
 
     code = "project.needs-recompute"
     domain = "conflict"
+
+
+class OtherProjectError(WeftError):
+    """The weaver runs another project; nothing was changed."""
+
+    code = "project.other"
+    domain = "conflict"
+
+    def __init__(self, deployed: str, name: str) -> None:
+        super().__init__(
+            f"This weaver runs the project '{deployed}', and this is '{name}'.",
+            hint="Name the weaver of your project with `--weaver`; if the project itself has a new name, say "
+            "`--rename`.",
+            deployed=deployed,
+            project=name,
+        )
 
 
 @dataclass(frozen=True)
@@ -51,15 +69,22 @@ async def deploy(
     project: Project,
     *,
     recompute: bool = False,
+    rename: bool = False,
     dry_run: bool = False,
     by: str | None = None,
 ) -> Deployment:
     """Make a project the deployed one; pipelines that it adds or changes are started, others untouched."""
+    deployed = weaver.catalog.find_project()
+    if deployed is not None and deployed.name != project.name and not rename:
+        raise OtherProjectError(deployed.name, project.name)
     writes, changes = weaver.catalog.deploy(project)
     effects = tuple(_effects(weaver, project, changes))
     _refuse(effects)
+    _check_rules(weaver, project)
     again = tuple(dict.fromkeys(e.pipeline for e in effects if e.verdict == "recomputed"))
     told = Deployment(changes.added, changes.changed, changes.removed, effects)
+    if again and dry_run and not recompute:
+        return told
     if again and not recompute:
         reasons = "; ".join(f"{e.pipeline}: {e.what}" for e in effects if e.verdict == "recomputed")
         raise NeedsRecomputeError(
@@ -68,8 +93,8 @@ async def deploy(
             "downstream; or declare a new pipeline beside it.",
             pipelines=list(again),
         )
-    deployed = weaver.catalog.find_project()
-    if not changes and deployed is not None and deployed.hash == project.hash:
+    is_deployed = deployed is not None and deployed.hash == project.hash
+    if not changes and is_deployed and not weaver.catalog.is_rebuilt():
         return told
     if again:
         return await _recompute(weaver, project, told, again, dry_run=dry_run, by=by)
@@ -172,6 +197,27 @@ def _refuse(effects: tuple[Change, ...]) -> None:
             hint="Give what is new another name, and let what is recorded stand.",
             pipelines=list(dict.fromkeys(effect.pipeline for effect in refused)),
         )
+
+
+def _check_rules(weaver: Weaver, project: Project) -> None:
+    """Refuse a project on whose columns a rule that is in force could not work, or that needs what one drops."""
+    schemas = {name: stream.schema for name, stream in project.streams.items()}
+    for rule in weaver.rules.all(active=True):
+        before = schemas.get(rule.stream)
+        if before is None:
+            continue
+        try:
+            after = apply_schema(rule.steps, before, project.functions)
+            if rule.output is None:
+                check_in_place(project, rule.stream, before, after)
+        except WeftError as error:
+            raise CannotChangeError(
+                f"Rule '{rule.id}' on stream '{rule.stream}' does not fit the project: {error.message}",
+                code="project.breaks-rule",
+                hint=f"Retire it first with `weft rule retire {rule.id}`, or keep what it needs.",
+                rule=rule.id,
+            ) from error
+        schemas[rule.output or rule.stream] = after
 
 
 def _check_free(weaver: Weaver, project: Project, changes: Changes) -> None:

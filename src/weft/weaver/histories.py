@@ -76,10 +76,12 @@ def _check_table(weaver: Weaver, known: Known) -> None:
 
 
 def _check_checkpoint(weaver: Weaver, pipeline: str, mark: Mark) -> None:
+    begun = weaver.knots.find(weaver.catalog.pipeline(pipeline).stream, mark.knot or 0)
     if (
         mark.pipeline == pipeline
         and mark.history == weaver.identity.history
         and mark.generation in weaver.opened.generations
+        and (mark.knot_id is None or (begun is not None and begun.id == mark.knot_id))
     ):
         return
     raise OtherHistoryError(

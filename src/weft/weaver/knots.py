@@ -146,6 +146,7 @@ class Knots:
             return self._pin_again(known, request)
         head = self.head(request.stream)
         previous = self.newest(request.stream)
+        _check_follows(request, previous)
         number = head.last + 1
         knot = Knot(
             id=str(uuid.uuid4()),
@@ -267,6 +268,22 @@ def uses_of(knot: Knot) -> list[Write]:
         )
         for parent in knot.parents
     ]
+
+
+def _check_follows(request: PinRequest, previous: Knot | None) -> None:
+    """Refuse a batch that does not begin where the newest knot ended: it would repeat records, or leave some out."""
+    ended = previous.offsets.end if previous else ()
+    start = request.offsets.start
+    if start == ended or (previous is None and all(position is None for position in start)):
+        return
+    raise KnotRefusedError(
+        f"Batch {request.batch} of pipeline '{request.pipeline}' begins at {list(start)}, and "
+        + (f"knot {previous.number} ended at {list(ended)}." if previous else "it has no knots."),
+        code="knot.gap",
+        hint="Its checkpoint directory is not the one that goes with the store. Stop Weft and run "
+        "`weft store rebuild`, which makes one from the newest knot.",
+        pipeline=request.pipeline,
+    )
 
 
 def _seed(stream: str, number: int) -> int:

@@ -12,7 +12,6 @@ from datetime import timedelta
 
 from weft.clock import Clock
 from weft.errors import WeftError
-from weft.weaver.store import key
 from weft.weaver.store.records import Records, put
 
 DURATION = timedelta(seconds=10)
@@ -112,10 +111,9 @@ class Leases:
         return lease.worker is not None and self._clock.elapsed() - heard < self.duration
 
     def _write(self, lease: Lease, *, before: Lease | None) -> Lease:
-        name = key("leases", lease.pipeline)
-        expected = put("leases", lease.pipeline, value=before).value if before else None
         self._records.store.apply(
-            [put("leases", lease.pipeline, value=lease)], expect={name: expected}
+            [put("leases", lease.pipeline, value=lease)],
+            expect=self._records.expected("leases", lease.pipeline, value=before),
         )
         self._heard[lease.pipeline] = self._clock.elapsed()
         return lease

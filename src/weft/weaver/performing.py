@@ -36,7 +36,7 @@ from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream
 from weft.weaver.deploy import install
-from weft.weaver.fills import CLOSE, forget_fills, store_fill
+from weft.weaver.fills import CLOSE, NOT_YET, forget_fills, store_fill
 from weft.weaver.knots import Head, store_head, store_knot
 from weft.weaver.rules import store_rule
 from weft.weaver.store import Write
@@ -146,6 +146,7 @@ class Performer:
                 "rule": rule.to_dict(),
                 "schema": schema_now(weaver, rule.stream).to_json(),
                 "key": weaver.key_of(rule.stream),
+                "origin": weaver.catalog.stream(rule.stream).origin,
                 "after": after,
                 "upto": upto,
                 "identity": codec.to_form(weaver.identity),
@@ -168,6 +169,8 @@ class Performer:
     async def _unfill(self, operation: Operation, step: Unfill) -> None:
         weaver = self._weaver
         rule = weaver.rules.get(step.rule)
+        if rule.since != NOT_YET:
+            return  # it joined before it was given up, and what it has woven since is the stream's own
         origin = weaver.catalog.stream(rule.stream).origin
         last = weaver.knots.head(origin).last
         await self._ask(operation, step, stream=step.output, last=last)

@@ -131,7 +131,7 @@ class Rebuild:
     def writes(self, cuts: tuple[Cut, ...]) -> Iterator[Write]:
         """Everything that the new store holds beyond, or in place of, what the old one does."""
         yield put(*KEY, value=self.identity)
-        yield put("catalog", "project", value=Deployed(self.project.hash))
+        yield put("catalog", "project", value=Deployed(self.project.hash, rebuilt=True))
         yield put("projects", self.project.hash, value=self.project)
         epochs = {cut.pipeline: cut.epoch for cut in cuts}
         for pipeline in self.pipelines():

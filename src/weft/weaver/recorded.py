@@ -18,7 +18,7 @@ from weft.sources.kept import damage
 from weft.weaver.catalog import Pipeline, Stream
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Head, line
-from weft.weaver.store.records import RecordCorruptError, open_record, value_of
+from weft.weaver.store.records import is_intact, open_record, value_of
 from weft.weaver.store.rocks import StoreDamagedError
 from weft.weaver.store.snapshot import RocksSnapshot, StoreMissingError
 from weft.weaver.store.store import Store, key, key_range
@@ -40,7 +40,7 @@ class StoredRecords:
         try:
             for name, value in self._store.scan(b""):
                 self._size += 1
-                if not _is_intact(name, value):
+                if not is_intact(name, value):
                     where = name.decode(errors="replace").replace("\x00", "/")
                     yield Finding("store.altered", f"record {where}", "it is not what was written")
         except StoreDamagedError as error:
@@ -104,14 +104,14 @@ class StoredRecords:
             value = self._store.get(name)
         except StoreDamagedError:
             return None
-        if value is None or not _is_intact(name, value):
+        if value is None or not is_intact(name, value):
             return None
         return open_record(name, value)
 
     def _scan(self, kind: type[T], *parts: str | int) -> Iterator[T]:
         try:
             for name, value in self._store.scan(key_range(*parts)):
-                if _is_intact(name, value):
+                if is_intact(name, value):
                     yield value_of(kind, open_record(name, value))
         except StoreDamagedError:
             return  # `damage` has told of it
@@ -170,11 +170,3 @@ def _check_sources(storage: Storage, recorded: StoredRecords, report: Verificati
         report.counts["sources"] += 1
         for what in damage(folder, position):
             report.add("source.altered", f"source of {stream}", what)
-
-
-def _is_intact(name: bytes, value: bytes) -> bool:
-    try:
-        open_record(name, value)
-    except RecordCorruptError:
-        return False
-    return True

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.clock import Clock, SystemClock
-from weft.lineage.identity import Identity, Mark
+from weft.lineage.identity import Identity
 from weft.lineage.told import read_tables
 from weft.operations.cut import Cut, Reach
 from weft.runtime import checkpoints
+from weft.runtime.mark import mark_of
 from weft.runtime.storage import Storage
 from weft.weaver.rebuild import Rebuild, RebuildError
 from weft.weaver.store import Store, Write
+from weft.weaver.store.intact import IntactStore
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import Records
 from weft.weaver.store.rocks import RocksStore, StoreDamagedError
@@ -59,7 +61,9 @@ def recover(storage: Storage, cut_table: CutTable, *, clock: Clock | None = None
         cuts = rebuild.cuts(_reach(storage, rebuild))  # 2
         identity = rebuild.identity.identity
         for cut in cuts:
-            _cut_checkpoint(storage, cut, identity)
+            spec = rebuild.project.pipelines.get(cut.pipeline)
+            stateful = spec is not None and spec.stateful
+            _cut_checkpoint(storage, cut, identity, stateful=stateful)
         unfinished = tuple(
             stream
             for cut in cuts
@@ -98,7 +102,7 @@ def _old(storage: Storage) -> Iterator[tuple[Store, bool]]:
         try:
             opened = RocksStore(folder)
             list(opened.scan(b""))
-            store = opened
+            store = IntactStore(opened)
         except StoreDamagedError:
             pass  # the tables tell what it held
     try:
@@ -122,13 +126,14 @@ def _reach(storage: Storage, rebuild: Rebuild) -> dict[str, Reach]:
     return found
 
 
-def _cut_checkpoint(storage: Storage, cut: Cut, identity: Identity) -> None:
+def _cut_checkpoint(storage: Storage, cut: Cut, identity: Identity, *, stateful: bool) -> None:
     checkpoints.cut(
         checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,
-        mark=Mark(cut.pipeline, cut.epoch, identity.history, identity.generation, cut.keep),
+        mark=mark_of(cut, identity),
+        stateful=stateful,
     )
 
 

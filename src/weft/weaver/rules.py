@@ -145,7 +145,7 @@ class Rules:
         """Store a rule as it is now, and say what happened to it."""
         self._store(rule, kind, **facts)
 
-    def retire(self, name: str, *, because: str) -> Rule:
+    def retire(self, name: str, *, because: str, to_undo: bool = False) -> Rule:
         """End a rule after the knots that are pinned already."""
         head = self._knots.head(self._origin_of(self.get(name)))
         return self.change(
@@ -155,6 +155,7 @@ class Rules:
             retired=iso(self._clock.now()),
             retired_because=because,
             until=head.last,
+            to_undo=to_undo,
         )
 
     def remember(self, rules: Iterable[Rule]) -> None:

@@ -35,10 +35,10 @@ class _Uvicorn(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        await self._weaver.operations.runner.resume()
+        await self._weaver.resume()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._weaver.operations.runner.stop()
+        self._weaver.stop()
         await super().shutdown(sockets)
 
 

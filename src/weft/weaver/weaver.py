@@ -16,6 +16,7 @@ from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
 from weft.operations.operation import PATIENCE_S, Operation
 from weft.runtime.storage import Storage
+from weft.weaver.amend import drop_unbegun
 from weft.weaver.branches import Branches
 from weft.weaver.catalog import (
     Catalog,
@@ -26,6 +27,7 @@ from weft.weaver.catalog import (
     store_stream,
 )
 from weft.weaver.events import Events
+from weft.weaver.guards import Guards
 from weft.weaver.identity import open_generation
 from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
@@ -108,14 +110,25 @@ class Weaver:
         self.workers = Workers(self.clock, self.catalog, self.leases, self.operations.is_stopped)
         self.tasks = Tasks(self.workers.connected)
         self.branches = Branches(self)
+        self.guards = Guards(self)
         self._changed = asyncio.Event()
         self._revision = 0
-        self._guarding: set[asyncio.Task[Operation]] = set()
 
     @property
     def identity(self) -> Identity:
         """The history that this weaver keeps, in its present generation."""
         return self.opened.identity
+
+    async def resume(self) -> None:
+        """Go on with what was under way when the last weaver of this store stopped."""
+        await self.operations.runner.resume()
+        await drop_unbegun(self)
+        self.guards.resume()
+
+    def stop(self) -> None:
+        """Leave everything as it is; it goes on with the next weaver."""
+        self.guards.stop()
+        self.operations.runner.stop()
 
     def want(self, pipeline: str, desired: Desired) -> None:
         """Say whether a pipeline should run."""
@@ -189,27 +202,8 @@ class Weaver:
         self.events.wake()
         if knot.status is Status.IN_PROGRESS:
             self.metrics.tied(tied)
-            self._guard(tied)
+            self.guards.check(tied)
         return tied
-
-    def _guard(self, knot: Knot) -> None:
-        """Retire the rules whose guards this knot breaks; roll back, once, what those that ask for it have done."""
-        broken = list(self.rules.guarded(knot))
-        for rule, reason in broken:
-            self.rules.retire(rule.id, because=reason)
-        undone = [(rule, reason) for rule, reason in broken if rule.on_breach == "rollback"]
-        if not undone:
-            return
-        request = {
-            "stream": knot.stream,
-            "to": min(rule.since for rule, _ in undone) - 1,
-            "only_live": True,
-        }
-        because = "; ".join(reason for _, reason in undone)
-        begun = self.operations.begin("rollback", request, because=because, queue=True)
-        task = asyncio.get_running_loop().create_task(begun)
-        self._guarding.add(task)
-        task.add_done_callback(self._guarding.discard)
 
     async def roll_back(
         self,

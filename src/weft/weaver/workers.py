@@ -155,13 +155,16 @@ class Workers:
         """What this worker should run from now on: its leases renewed, free pipelines added.
 
         A pipeline that should not run, or that an operation has stopped, is left out; the worker stops it and
-        no longer reports it, and then its lease is given back.
+        no longer reports it, and then its lease is given back. Nothing runs by a project that was rebuilt: its
+        sinks are not known until it is deployed.
         """
         wanted = {
             pipeline.name: pipeline
             for pipeline in self._catalog.pipelines()
             if pipeline.desired == "running" and not self._is_stopped(pipeline.name)
         }
+        if self._catalog.is_rebuilt():
+            wanted = {}
         held = self._leases.held_by(report.worker)
         for name, lease in list(held.items()):
             if name not in report.pipelines and name not in wanted:

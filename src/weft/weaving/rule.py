@@ -57,6 +57,8 @@ class Rule:
     retired: str | None = None
     retired_because: str | None = None
     until: int | None = None
+    to_undo: bool = False
+    """Whether what it has woven is still to be rolled back, because a guard was broken."""
     history: tuple[Deed, ...] = ()
     version: str = ""
 

@@ -319,7 +319,7 @@ def test_apply_deploys_what_the_file_says_and_prints_what_changes(tmp_path: Path
         "+ pipeline clean would be added",
         "- pipeline old would be removed",
     ]
-    assert weaver.params == {"dry_run": "true", "recompute": "false"}
+    assert weaver.params == {"dry_run": "true", "recompute": "false", "rename": "false"}
     assert weaver.body["name"] == "shop"
 
 

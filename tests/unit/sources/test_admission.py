@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.sources.admission import AdmissionLog, Admitted, FileChangedError, Note, line_of
+from weft.sources.admission import AdmissionLog, Admitted, FileChangedError, Remark, line_of
 from weft.sources.content import head_of, print_of
 
 
@@ -48,7 +48,7 @@ def test_two_processes_that_see_a_file_replaced_admit_it_once(tmp_path: Path) ->
     one.admit([first])
     second = admitted(write(file, "22", mtime=2), generation=2)
     third = admitted(write(file, "333", mtime=3), generation=2)
-    note = Note("changed", 0, 1, 2, "x", 2)
+    note = Remark("changed", 0, 1, 2, "x", 2)
     assert one.admit([second, note]) == other.admit([third, note]) == [first, second, note]
     assert one.generation(str(file)) == 2
 

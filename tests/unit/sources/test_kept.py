@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.sources.admission import LOG, AdmissionLog, Admitted, LogAlteredError, Note
+from weft.sources.admission import LOG, AdmissionLog, Admitted, LogAlteredError, Remark
 from weft.sources.kept import damage
 from weft.sources.segment import JOURNAL, SegmentError, Segments
 
@@ -18,7 +18,7 @@ def source(tmp_path: Path) -> Path:
     """The folder of a source that has admitted files, and of one that has journaled records."""
     log = AdmissionLog(tmp_path / LOG)
     log.admit([Admitted(f"/data/{n}.json", size=10, mtime_ns=n) for n in range(3)])
-    log.admit([Note("closed", of=1, line=2, byte=9, print="p", before=10)])
+    log.admit([Remark("closed", of=1, line=2, byte=9, print="p", before=10)])
     segments = Segments(tmp_path / JOURNAL)
     for number in (1, 2, 3):
         segments.append([(0, b"one"), (1, b"two")], number=number, stated={"position": number})

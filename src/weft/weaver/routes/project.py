@@ -34,10 +34,13 @@ async def put(
     form: Annotated[dict[str, Any], FromBody()],
     dry_run: bool = False,
     recompute: bool = False,
+    rename: bool = False,
 ) -> Answer:
     """Deploy a project; it is checked as its file was. Says which pipelines are added, changed and removed.
 
-    What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
+    What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input. A project
+    of another name than the one that runs is refused, or with `rename` taken for the same one.
     """
     project = checked(form)
-    return Answer(await deploy(weaver, project, recompute=recompute, dry_run=dry_run))
+    told = await deploy(weaver, project, recompute=recompute, rename=rename, dry_run=dry_run)
+    return Answer(told)

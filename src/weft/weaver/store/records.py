@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from weft import canonical, codec
 from weft.errors import WeftError
-from weft.weaver.store.store import Store, Write, key, key_range
+from weft.weaver.store.store import Store, StoreConflictError, Write, key, key_range
 
 T = TypeVar("T")
 CHECKSUM_BYTES = 8
@@ -44,6 +44,18 @@ class Records:
                 record=where,
             )
         return record
+
+    def expected(self, *parts: str | int, value: T | None) -> dict[bytes, bytes | None]:
+        """The condition that the record at this key still is a value that was read before.
+
+        It is the bytes that are stored: an older version may have written them, in a form of its own.
+        """
+        name = key(*parts)
+        stored = self.store.get(name)
+        found = None if stored is None else value_of(type(value), open_record(name, stored))
+        if value is not None and found != value:
+            raise StoreConflictError(f"Record '{'/'.join(map(str, parts))}' has changed meanwhile.")
+        return {name: None if value is None else stored}
 
     def scan(
         self,
@@ -87,8 +99,7 @@ def value_of(kind: type[T], form: Any) -> T:
 
 def open_record(name: bytes, value: bytes) -> Any:
     """The form behind a stored value, checked."""
-    checksum, body = value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
-    if checksum != _checksum(name, body):
+    if not is_intact(name, value):
         where = name.decode(errors="replace").replace("\x00", "/")
         raise RecordCorruptError(
             f"Record '{where}' in the weaver's store is not what was written.",
@@ -96,7 +107,12 @@ def open_record(name: bytes, value: bytes) -> Any:
             "anew from its tables.",
             record=where,
         )
-    return canonical.decode(body)
+    return canonical.decode(value[CHECKSUM_BYTES:])
+
+
+def is_intact(name: bytes, value: bytes) -> bool:
+    """Whether a stored value has the checksum that it was written with."""
+    return value[:CHECKSUM_BYTES] == _checksum(name, value[CHECKSUM_BYTES:])
 
 
 def _checksum(name: bytes, body: bytes) -> bytes:

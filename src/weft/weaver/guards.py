@@ -1,0 +1,94 @@
+"""Guards: rules that a knot shows to do harm are retired, and those that ask for it are rolled back, whatever happens.
+
+That a rule's effects are to be undone is written down with its retirement, and crossed out once the rollback is: a
+weaver that dies in between finds it when it starts again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.lineage.knot import Knot
+from weft.logs import get_logger
+from weft.weaving.rule import Rule
+
+if TYPE_CHECKING:
+    from weft.weaver.weaver import Weaver
+
+log = get_logger(__name__)
+
+FIRST_RETRY_S = 0.5
+LONGEST_RETRY_S = 30.0
+
+
+class Guards:
+    """What watches over the rules of a weaver."""
+
+    def __init__(self, weaver: Weaver) -> None:
+        self._weaver = weaver
+        self._undoing: set[asyncio.Task[None]] = set()
+
+    def check(self, knot: Knot) -> None:
+        """Retire the rules whose guards this knot breaks; roll back, once, what those that ask for it have done."""
+        rules = self._weaver.rules
+        broken = [
+            rules.retire(rule.id, because=reason, to_undo=rule.on_breach == "rollback")
+            for rule, reason in rules.guarded(knot)
+        ]
+        self._undo([rule for rule in broken if rule.to_undo], knot.stream)
+
+    def resume(self) -> None:
+        """Look again at what a weaver that stopped may not have seen to."""
+        weaver = self._weaver
+        owed: dict[str, list[Rule]] = {}
+        for rule in weaver.rules.all():
+            if rule.to_undo:
+                owed.setdefault(weaver.catalog.stream(rule.stream).origin, []).append(rule)
+        for stream, rules in owed.items():
+            self._undo(rules, stream)
+        for stream in {stream.origin for stream in weaver.catalog.streams()}:
+            if (newest := weaver.knots.newest(stream)) is not None:
+                self.check(newest)
+
+    def stop(self) -> None:
+        """Leave the rest to the next weaver."""
+        for task in self._undoing:
+            task.cancel()
+
+    def _undo(self, rules: list[Rule], stream: str) -> None:
+        if rules:
+            task = asyncio.get_running_loop().create_task(self._begin(rules, stream))
+            self._undoing.add(task)
+            task.add_done_callback(self._undoing.discard)
+
+    async def _begin(self, rules: list[Rule], stream: str) -> None:
+        """Have the rollback written down, however often that must be tried."""
+        request = {
+            "stream": stream,
+            "to": min(rule.since for rule in rules) - 1,
+            "only_live": True,
+        }
+        because = "; ".join(rule.retired_because or rule.id for rule in rules)
+        wait = FIRST_RETRY_S
+        while True:
+            try:
+                await self._weaver.operations.begin(
+                    "rollback", request, because=because, queue=True
+                )
+                break
+            except WeftError as error:
+                log.warning(
+                    "What rule %s did cannot be rolled back: %s", rules[0].id, error.message
+                )
+                if not error.retryable:
+                    facts = {"stream": stream, "reason": error.message}
+                    self._weaver.events.record("rollback.refused", rule=rules[0].id, **facts)
+                    break
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_RETRY_S)
+        for rule in rules:
+            now = self._weaver.rules.get(rule.id)
+            self._weaver.rules.replace(replace(now, to_undo=False), "rule.undone")
