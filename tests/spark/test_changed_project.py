@@ -162,3 +162,34 @@ def test_a_pipeline_that_was_taken_out_goes_back_with_its_input_and_comes_back_w
     feed(run, 4, BATCHES)
     assert contents(run, "copied")["copied"] == contents(run, "clean-orders")["clean-orders"]
     assert verify_storage(run.storage, deep=True).findings == []
+
+
+def test_a_project_that_a_rule_in_force_does_not_fit_is_refused(run: Play) -> None:
+    run.attach(stream="clean-orders", steps=[{"filter": "length(email) > 1"}], id="mails")
+
+    def change(pipelines: dict[str, Any]) -> None:
+        pipelines["clean"]["steps"].append({"drop": ["email"]})
+
+    with pytest.raises(WeftError) as refused:
+        run.apply(changed(change))
+    assert refused.value.code == "project.breaks-rule" and refused.value.ids["rule"] == "mails"
+    run.retire("mails")
+    run.apply(changed(change))
+    feed(run, 3, 4)
+
+
+def test_the_weaver_of_another_project_is_left_alone(run: Play) -> None:
+    other = {**BEFORE, "app_name": "another"}
+    answer = run.api.put("/project", json=_form(other))
+    assert (answer.status_code, answer.json()["code"]) == (409, "project.other")
+    assert run.api.get("/project").json()["name"] == "shop"
+    run.api.put("/project", json=_form(other), params={"rename": True}).raise_for_status()
+    assert run.api.get("/project").json()["name"] == "another"
+
+
+def test_a_dry_run_lists_what_would_be_run_again(run: Play) -> None:
+    form = _form(changed(larger_window))
+    told = run.api.put("/project", json=form, params={"dry_run": True}).raise_for_status().json()
+    assert [effect["verdict"] for effect in told["effects"]] == ["recomputed"]
+    feed(run, 3, 4)
+    assert {row["window"]["start"].second % 10 for row in run.rows("revenue")} == {0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,19 @@ from typing import Any
 import pytest
 
 from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
+from weft.clock import iso
 from weft.errors import WeftError
+from weft.project.load import load
 from weft.runtime.kernel import Table
 from weft.runtime.storage import Storage
 from weft.testing import Play, play, shared_session
 from weft.weaver.backup import copy_offline, put_back
+from weft.weaver.deploy import deploy
 from weft.weaver.recorded import verify_storage
 from weft.weaver.recover import Recovered, recover
+from weft.weaver.store.rocks import RocksStore
+from weft.weaver.weaver import Weaver
+from weft.weaver.workers import Report
 
 PROJECT = shop(clean=CLEAN, revenue=REVENUE)
 STREAMS = ("orders", "clean-orders", "revenue", "large")
@@ -178,6 +185,63 @@ def test_a_table_of_another_history_stops_its_pipeline(tmp_path: Path) -> None:
     ):
         run.feed("orders", orders(4, 4))
     assert refused.value.code == "table.foreign" and refused.value.ids["stream"] == "clean-orders"
+
+
+def take_away(folder: Path, other: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def exchange(folder: Path, other: Path) -> None:
+    shutil.rmtree(folder)
+    shutil.copytree(other, folder)
+
+
+def unmark(folder: Path, other: Path) -> None:
+    for mark in folder.glob("*/weft.json"):
+        mark.unlink()
+
+
+@pytest.mark.parametrize("accident", [take_away, exchange, unmark])
+def test_a_checkpoint_that_cannot_be_gone_on_from_is_made_anew_where_its_newest_knot_stood(
+    tmp_path: Path, accident: Callable[[Path, Path], None]
+) -> None:
+    storages = [tmp_path / name for name in ("a", "b")]
+    for number, storage in enumerate(storages):
+        with play(shop(clean=CLEAN), storage=storage) as run:
+            for batch in range(3 + number):
+                run.feed("orders", orders(batch * 4, 4))
+            before = as_set(run.rows("clean-orders"))
+    folder, other = storages
+    with play(shop(clean=CLEAN), storage=folder) as run:
+        before = as_set(run.rows("clean-orders"))
+    accident(folder / "pipelines/clean", other / "pipelines/clean")
+    with pytest.raises(WeftError) as refused, play(shop(clean=CLEAN), storage=folder) as run:
+        run.feed("orders", orders(12, 4))
+    assert "weft store rebuild" in (refused.value.hint or "")
+    rebuild(folder)
+    with play(shop(clean=CLEAN), storage=folder) as run:
+        run.settle()
+        found = as_set(run.rows("clean-orders"))
+        assert len(found) == len(set(found)), "nothing is there twice"
+        assert set(before) < set(found)
+    assert is_clean(folder)
+
+
+def test_a_rebuilt_project_waits_until_it_is_deployed(tmp_path: Path) -> None:
+    with play(shop(clean=CLEAN), storage=tmp_path) as run:
+        run.feed("orders", orders(0, 4))
+    shutil.rmtree(tmp_path / "weaver")
+    rebuild(tmp_path)
+    weaver = Weaver(RocksStore(tmp_path / "weaver"), storage=Storage(str(tmp_path)))
+    try:
+        worker = Report("worker-1", "here", 1, "local[1]", iso(weaver.clock.now()))
+        weaver.workers.note(worker)
+        assert weaver.workers.assign(worker) == {}
+        project = load(shop(clean=CLEAN))
+        asyncio.run(deploy(weaver, project))
+        assert set(weaver.workers.assign(worker)) == {"orders", "clean"}
+    finally:
+        weaver.store.close()
 
 
 @pytest.mark.parametrize(

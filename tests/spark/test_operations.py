@@ -252,6 +252,7 @@ def test_a_batch_that_runs_for_too_long_is_cancelled_and_its_knot_says_why(tmp_p
                 == "batch.cancelled"
             )
         )
+        run.retire("slow")  # the batch keeps it until it is told otherwise
         run.retire("slow", now=True)
         wait_for(lambda: ids(run, "clean-orders") == [12, 13, 14])
 

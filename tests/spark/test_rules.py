@@ -94,6 +94,7 @@ def test_a_dry_run_shows_what_a_rule_would_do_and_changes_nothing(run: Play) -> 
     trial = answer.raise_for_status().json()["trial"]
     assert (trial["rows"], trial["removed"], trial["changed"]) == (10, 4, 6)
     assert trial["changed_by_column"] == {"email": 6}
+    assert (trial["recorded"], trial["knots"]) == (10, {"first": 1, "last": 1})
     assert trial["ledger"]["filtered"] == {"rule:tried": 4}
     assert trial["examples"]["changed"][0]["after"]["email"].isupper()
     assert run.api.get("/rules").json() == []

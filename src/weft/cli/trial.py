@@ -14,13 +14,16 @@ def render_trial(output: Output, found: Mapping[str, Any]) -> None:
     for number, step in enumerate(found.get("rollback", {}).get("steps", ()), start=1):
         output.line(f"  {number}. {step}")
     if not tried["rows"]:
-        output.line(tried.get("note", "There are no recorded rows to try it on."))
+        output.line("There are no recorded rows to try it on.")
         return
     span, ledger = tried["knots"], tried["ledger"]
     output.line(
         f"On {tried['rows']} rows of knots {span['first']} to {span['last']} it would leave "
         f"{tried['unchanged']}, change {tried['changed']} and remove {tried['removed']}."
     )
+    if tried["recorded"] > tried["rows"]:
+        more = tried["recorded"] - tried["rows"]
+        output.line(f"{more} older rows of the knots that were asked for were not tried.")
     output.fields(
         {
             "changed columns": counts(tried["changed_by_column"]),

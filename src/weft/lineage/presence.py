@@ -31,6 +31,17 @@ class PipelineRecord:
     stream: str
     epoch: int
     is_settled: bool
+    history: str | None = None
+    """The history that the store keeps, and the generations of it that it knows."""
+    generations: tuple[str, ...] = ()
+
+    def is_named_by(self, mark: Mapping[str, Any]) -> bool:
+        """Whether a mark is that of its checkpoint."""
+        return (
+            (mark.get("pipeline"), mark.get("epoch")) == (self.name, self.epoch)
+            and mark.get("history") == self.history
+            and mark.get("generation") in self.generations
+        )
 
 
 def check_tables(folder: Path, named: set[str], report: Verification) -> None:
@@ -73,11 +84,10 @@ def _check_mark(pipeline: PipelineRecord, folder: Path, where: str, report: Veri
     file = folder / "weft.json"
     mark = _json(file) if file.exists() else None
     report.expect(
-        mark is not None
-        and (mark.get("pipeline"), mark.get("epoch")) == (pipeline.name, pipeline.epoch),
+        mark is not None and pipeline.is_named_by(mark),
         "checkpoint.foreign",
         where,
-        "it does not say that it is this pipeline's",
+        "it does not say that it is this pipeline's, in this history",
     )
 
 

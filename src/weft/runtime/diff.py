@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 from weft.runtime.recorded import Chunk, chunks, read
 from weft.runtime.tables import Tables
 from weft.weaving.schema import Schema, quoted
+from weft.weaving.tried import Difference, DifferentRow, DiffExamples, Sides
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
@@ -28,7 +29,7 @@ def diff(
     left_schema: dict[str, Any],
     right_schema: dict[str, Any],
     key: list[str],
-) -> dict[str, Any]:
+) -> Difference:
     """Compare the rows of two streams of the same knots in (after, upto]; their ids say which rows are the same.
 
     The last knot is one that both have: of the batch in hand, side streams are written first.
@@ -40,22 +41,22 @@ def diff(
         removed = both.where("new IS NULL")
         added = both.where("old IS NULL")
         changed = both.where("old IS NOT NULL AND new IS NOT NULL AND old != new")
-        return {
-            "left": left,
-            "right": right,
-            "after": after,
-            "upto": upto,
-            "key": key,
-            "rows": {"left": old.count(), "right": new.count()},
-            "added": added.count(),
-            "removed": removed.count(),
-            "changed": changed.count(),
-            "examples": {
-                "added": _examples(added, "new"),
-                "removed": _examples(removed, "old"),
-                "changed": _examples(changed, "old", "new"),
-            },
-        }
+        return Difference(
+            left=left,
+            right=right,
+            after=after,
+            upto=upto,
+            key=tuple(key),
+            rows=Sides(old.count(), new.count()),
+            added=added.count(),
+            removed=removed.count(),
+            changed=changed.count(),
+            examples=DiffExamples(
+                _examples(added, "new"),
+                _examples(removed, "old"),
+                _examples(changed, "old", "new"),
+            ),
+        )
     finally:
         both.unpersist()
 
@@ -74,7 +75,6 @@ def _rows(
     )
 
 
-def _examples(frame: DataFrame, *sides: str) -> list[dict[str, Any]]:
-    return [
-        row.asDict() for row in frame.select("id", *sides).orderBy("id").limit(EXAMPLES).collect()
-    ]
+def _examples(frame: DataFrame, *sides: str) -> tuple[DifferentRow, ...]:
+    found = frame.select("id", *sides).orderBy("id").limit(EXAMPLES).collect()
+    return tuple(DifferentRow(**row.asDict()) for row in found)

@@ -49,6 +49,29 @@ def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> It
         yield _chunk(table, held)
 
 
+@dataclass(frozen=True)
+class Recent:
+    """The newest knots that hold about so many rows, and how many rows there were to choose from."""
+
+    chunk: Chunk | None
+    recorded: int
+
+
+def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Recent:
+    """The newest of the live knots in (after, upto], together of at most so many rows unless one alone has more."""
+    knots = table.knots(after, upto)
+    held: list[TableKnot] = []
+    count = 0
+    for knot in reversed(knots):
+        if held and count + knot.note.rows > rows:
+            break
+        _check_kept(table, stream, knot)
+        held.insert(0, knot)
+        count += knot.note.rows
+    recorded = sum(knot.note.rows for knot in knots)
+    return Recent(_chunk(table, held) if held else None, recorded)
+
+
 def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     """The rows of a chunk as the weave wants them; columns that older files lack are null."""
     columns = StructType.fromJson(schema.to_json()).add("_weft", WEFT)

@@ -12,11 +12,19 @@ from pyspark.sql import DataFrame
 from weft.clock import SystemClock
 from weft.runtime import session
 from weft.runtime.fill import one_rule
-from weft.runtime.recorded import Chunk, chunks, read
+from weft.runtime.recorded import Chunk, read, recent
 from weft.runtime.tables import Tables
 from weft.runtime.weaving import run_stages
 from weft.weaving.rule import Rule
 from weft.weaving.schema import Schema
+from weft.weaving.tried import (
+    ChangedRow,
+    DeadRow,
+    Trial,
+    TrialExamples,
+    TriedKnots,
+    TriedLedger,
+)
 from weft.weaving.weave import Moment
 
 if TYPE_CHECKING:
@@ -28,19 +36,17 @@ EXAMPLES = 5
 
 def trial(
     worker: Worker, rule: Rule, *, schema: dict[str, Any], key: list[str], knots: int, head: int
-) -> dict[str, Any]:
+) -> Trial:
     """Run a rule over the last knots of its stream and compare rows before and after."""
     table = Tables(worker.spark, worker.storage).open(rule.stream)
     columns = Schema.from_json(schema)
     forked = session.fork(worker.spark)
-    recent = (
-        list(chunks(table, rule.stream, max(0, head - knots), head, rows=MOST_ROWS))
-        if table.exists()
-        else []
-    )
-    if not recent:
-        return {"rows": 0, "knots": None, "note": "the stream has no recorded rows yet"}
-    chunk = recent[-1]
+    if not table.exists():
+        return Trial()
+    found = recent(table, rule.stream, max(0, head - knots), head, rows=MOST_ROWS)
+    chunk = found.chunk
+    if chunk is None or not chunk.rows:
+        return Trial()
     # As if in place: what becomes of each row is the same, wherever it would be written.
     weave = one_rule(
         columns, replace(rule, output=None), key, worker, Moment(SystemClock().now(), head)
@@ -48,57 +54,56 @@ def trial(
     before = read(forked, chunk, columns).cache()
     try:
         woven = run_stages(before, weave, worker.functions).select("out", "dead", "verdict")
-        report = _compare(before, woven)
-        report["cost_us_per_row"] = _cost(before, woven, chunk)
+        trial, verdicts = _compare(before, woven)
+        cost = _cost(before, woven, chunk)
     finally:
         before.unpersist()
-    _, filtered, dead = weave.ledger_counts(report.pop("verdicts"))
-    report["ledger"] = {
-        "in": chunk.rows,
-        "out": chunk.rows - sum(filtered.values()) - dead,
-        "filtered": filtered,
-        "dead": dead,
-    }
-    return {"knots": {"first": chunk.first, "last": chunk.last}, "rows": chunk.rows, **report}
+    _, filtered, dead = weave.ledger_counts(verdicts)
+    out = chunk.rows - sum(filtered.values()) - dead
+    return replace(
+        trial,
+        knots=TriedKnots(chunk.first, chunk.last),
+        rows=chunk.rows,
+        recorded=found.recorded,
+        ledger=TriedLedger(chunk.rows, out, filtered, dead),
+        cost_us_per_row=cost,
+    )
 
 
-def _compare(before: DataFrame, woven: DataFrame) -> dict[str, Any]:
+def _compare(before: DataFrame, woven: DataFrame) -> tuple[Trial, Counter[str]]:
     old = {row["_weft"]["id"]: row for row in _records(before)}
     new: dict[str, dict[str, Any]] = {}
     verdicts: Counter[str] = Counter()
-    reasons: list[dict[str, Any]] = []
+    reasons: list[DeadRow] = []
     for row in _records(woven):
         verdicts["null" if row["verdict"] is None else str(row["verdict"])] += 1
         if row["out"] is not None:
             new[row["out"]["_weft"]["id"]] = row["out"]
         elif row["dead"] is not None and len(reasons) < EXAMPLES:
-            reasons.append({"step": row["dead"]["step"], "reason": row["dead"]["reason"]})
+            reasons.append(DeadRow(row["dead"]["step"], row["dead"]["reason"]))
     by_column: Counter[str] = Counter()
-    changed: list[dict[str, Any]] = []
+    changed = 0
+    examples: list[ChangedRow] = []
     for name, after in new.items():
         differing = _differing(old[name], after)
         by_column.update(differing)
-        if differing and len(changed) < EXAMPLES:
-            changed.append(
-                {
-                    "id": name,
-                    "before": {c: plain(old[name].get(c)) for c in differing},
-                    "after": {c: plain(after.get(c)) for c in differing},
-                }
-            )
+        changed += bool(differing)
+        if differing and len(examples) < EXAMPLES:
+            was = {c: plain(old[name].get(c)) for c in differing}
+            examples.append(ChangedRow(name, was, {c: plain(after.get(c)) for c in differing}))
     removed = [name for name in old if name not in new]
-    return {
-        "removed": len(removed),
-        "changed": sum(1 for name, after in new.items() if _differing(old[name], after)),
-        "unchanged": sum(1 for name, after in new.items() if not _differing(old[name], after)),
-        "changed_by_column": dict(by_column),
-        "examples": {
-            "removed": [plain(_user(old[name])) for name in removed[:EXAMPLES]],
-            "changed": changed,
-            "dead": reasons,
-        },
-        "verdicts": dict(verdicts),
-    }
+    trial = Trial(
+        removed=len(removed),
+        changed=changed,
+        unchanged=len(new) - changed,
+        changed_by_column=dict(by_column),
+        examples=TrialExamples(
+            tuple(plain(_user(old[name])) for name in removed[:EXAMPLES]),
+            tuple(examples),
+            tuple(reasons),
+        ),
+    )
+    return trial, verdicts
 
 
 def _cost(before: DataFrame, woven: DataFrame, chunk: Chunk) -> float:

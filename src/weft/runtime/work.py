@@ -122,7 +122,7 @@ class Work:
 
     def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Try a rule on recorded rows."""
-        return trial(self._worker, Rule.from_dict(rule), **options)
+        return codec.to_form(trial(self._worker, Rule.from_dict(rule), **options))
 
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""
@@ -130,7 +130,7 @@ class Work:
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""
-        return diff(self._worker, **options)
+        return codec.to_form(diff(self._worker, **options))
 
     def _state(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft import codec
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
 from weft.operations.operation import Operation
@@ -13,6 +14,7 @@ from weft.weaver.catalog import Stream, store_stream
 from weft.weaver.fills import NOT_YET
 from weft.weaver.rules import RuleError
 from weft.weaving.rule import Rule, RuleStatus
+from weft.weaving.tried import Trial
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -84,7 +86,7 @@ async def plan_attach(weaver: Weaver, request: RuleRequest, *, knots: int) -> di
             asked = {"stream": rule.stream, "to": int(request.start)}
             plan["rollback"] = await weaver.operations.plan("rollback", asked)
     stream = weaver.catalog.stream(rule.stream)
-    plan["trial"] = await weaver.ask(
+    tried = await weaver.ask(
         "try",
         {
             "rule": rule.to_dict(),
@@ -95,7 +97,7 @@ async def plan_attach(weaver: Weaver, request: RuleRequest, *, knots: int) -> di
         },
         timeout=120,
     )
-    return plan
+    return {**plan, "trial": codec.from_form(Trial, tried)}
 
 
 async def promote(

@@ -7,14 +7,16 @@ them to the stream itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from weft import codec
 from weft.errors import WeftError
 from weft.weaver import amend
 from weft.weaver.attach import check_output, check_rule, schema_now
 from weft.weaver.catalog import store_stream
 from weft.weaver.rules import RuleError
 from weft.weaving.rule import Rule, RuleStatus
+from weft.weaving.tried import Difference
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -71,26 +73,25 @@ class Branches:
         weaver.changed()
         return self._describe(weaver.rules.get(rule.id))
 
-    async def diff(self, name: str) -> dict[str, Any]:
+    async def diff(self, name: str) -> Difference:
         """What differs between a branch and its stream: rows added, removed, changed, with examples."""
         weaver = self._weaver
         rule = self._get(name)
         origin = weaver.catalog.stream(rule.stream).origin
-        return dict(
-            await weaver.ask(
-                "diff",
-                {
-                    "left": rule.stream,
-                    "right": name,
-                    "after": rule.filled_after or 0,
-                    "upto": weaver.knots.head(origin).number or 0,
-                    "left_schema": schema_now(weaver, rule.stream).to_json(),
-                    "right_schema": schema_now(weaver, name).to_json(),
-                    "key": weaver.key_of(rule.stream),
-                },
-                timeout=600,
-            )
+        found = await weaver.ask(
+            "diff",
+            {
+                "left": rule.stream,
+                "right": name,
+                "after": rule.filled_after or 0,
+                "upto": weaver.knots.head(origin).number or 0,
+                "left_schema": schema_now(weaver, rule.stream).to_json(),
+                "right_schema": schema_now(weaver, name).to_json(),
+                "key": weaver.key_of(rule.stream),
+            },
+            timeout=600,
         )
+        return codec.from_form(Difference, found)
 
     async def promote(self, name: str) -> list[Rule]:
         """Move the rules of a branch to its stream, in force from the next knot on, and end the branch."""

@@ -65,8 +65,16 @@ class StoredRecords:
     def pipelines(self) -> list[PipelineRecord]:
         """The pipelines that the project declares."""
         held = {hold.pipeline for hold in self._scan(Hold, "operations", "hold")}
+        known = self._find(StoreRecord, *KEY)
         return [
-            PipelineRecord(one.name, one.stream, one.epoch, is_settled=one.name not in held)
+            PipelineRecord(
+                one.name,
+                one.stream,
+                one.epoch,
+                is_settled=one.name not in held,
+                history=known.history if known else None,
+                generations=known.generations if known else (),
+            )
             for one in self._scan(Pipeline, "catalog", "pipeline")
             if not one.removed
         ]

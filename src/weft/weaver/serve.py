@@ -89,6 +89,7 @@ def make_server(
             port=port,
         ) from error
     try:
+        storage.make()
         weaver = Weaver(RocksStore(Path(storage.store)), clock=clock, storage=storage)
     except BaseException:
         listening.close()

@@ -197,6 +197,7 @@ def test_a_dry_run_of_a_rule_shows_examples_before_and_after() -> None:
     trial = {
         "knots": {"first": 1, "last": 2},
         "rows": 3,
+        "recorded": 12,
         "removed": 1,
         "changed": 1,
         "unchanged": 1,
@@ -213,6 +214,7 @@ def test_a_dry_run_of_a_rule_shows_examples_before_and_after() -> None:
     words = ("rule", "attach", "--stream", "orders", "--filter", "total > 10", "--dry-run")
     shown = run(*words, weaver=weaver).stdout
     assert weaver.params == {"dry_run": "true", "knots": "10"}
+    assert "9 older rows" in shown
     assert "- orders/0/1  total=1" in shown and "+ orders/0/1  total=2" in shown
 
 

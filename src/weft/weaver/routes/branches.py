@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import Field
 
 from weft.weaver.branches import Branch
 from weft.weaver.routes import Answer, Body, KnotNumber, UsesWeaver, make_router
 from weft.weaving.rule import Rule
+from weft.weaving.tried import Difference
 
 router = make_router("branches")
 
@@ -44,7 +44,7 @@ async def make(weaver: UsesWeaver, body: NewBranch) -> Answer:
     return Answer(made, status_code=201)
 
 
-@router.get("/branches/{name}/diff", response_model=dict[str, Any])
+@router.get("/branches/{name}/diff", response_model=Difference)
 async def diff(weaver: UsesWeaver, name: str) -> Answer:
     """Rows added, removed and changed in a branch against its stream, with examples."""
     return Answer(await weaver.branches.diff(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from weft.weaver.attach import RuleRequest
 from weft.weaver.routes import Answer, Body, Count, KnotNumber, Text, UsesWeaver, make_router
 from weft.weaver.routes.rollbacks import RollbackPlan, plan_view
 from weft.weaving.rule import Rule
+from weft.weaving.tried import Trial
 
 router = make_router("rules")
 
@@ -42,7 +42,7 @@ class AttachPlan:
 
     rule: Rule
     start: int | str
-    trial: Mapping[str, Any]
+    trial: Trial
     rollback: RollbackPlan | None = None
 
 
