@@ -73,6 +73,10 @@ def another_name(pipelines: dict[str, Any]) -> None:
     pipelines["duplicate"] = pipelines.pop("copy")
 
 
+def more_columns_under_a_join(pipelines: dict[str, Any]) -> None:
+    pipelines["clean"]["steps"].append({"set": {"more": "id + 1"}})
+
+
 RECOMPUTED = [larger_window, another_key, another_input, another_output, another_name]
 
 
@@ -162,6 +166,28 @@ def test_a_pipeline_that_was_taken_out_goes_back_with_its_input_and_comes_back_w
     feed(run, 4, BATCHES)
     assert contents(run, "copied")["copied"] == contents(run, "clean-orders")["clean-orders"]
     assert verify_storage(run.storage, deep=True).findings == []
+
+
+def test_windows_that_hold_whole_records_are_run_again_when_those_gain_a_column(
+    tmp_path: Path,
+) -> None:
+    window = {"type": "tumbling", "size_ms": 20_000}
+    other = {"from": "orders", "steps": [{"select": {"key": "id", "at": "at"}}], "to": "others"}
+    meet = {"from": ["clean-orders", "others"], "join": {"on": {"id": "key"}}, "window": window}
+    before = shop(clean=CLEAN, other=other, meet=meet)
+    after = copy.deepcopy(before)
+    more_columns_under_a_join(after["pipelines"])
+    with play(before, storage=tmp_path / "s") as run:
+        feed(run, 0, 2)
+        with pytest.raises(WeftError) as refused:
+            run.apply(after)
+        assert refused.value.ids["pipelines"] == ["meet"]
+        run.apply(after, recompute=True)
+        feed(run, 2, BATCHES)
+        found = [row["id"] for row in run.rows("meet")]
+    with play(after, storage=tmp_path / "fresh") as fresh:
+        feed(fresh, 0, BATCHES)
+        assert sorted(found) == sorted(row["id"] for row in fresh.rows("meet")) != []
 
 
 def test_a_project_that_a_rule_in_force_does_not_fit_is_refused(run: Play) -> None:

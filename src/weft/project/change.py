@@ -66,6 +66,7 @@ def compare_pipeline(name: str, old: Project, new: Project) -> Iterator[Change]:
         )
     if before.stateful or after.stateful:
         yield from _operator(before, after)
+        yield from _kept_rows(name, old, new)
         if old.processing.state != new.processing.state:
             yield Change(name, "recomputed", f"its state is kept in {new.processing.state}")
 
@@ -94,6 +95,16 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
             yield Change(name, "kept", what)
         elif known != text:
             yield Change(name, "recomputed", f"aggregate {column} becomes {text}")
+
+
+def _kept_rows(name: str, old: Project, new: Project) -> Iterator[Change]:
+    """Windows that keep whole records cannot take up records of other columns."""
+    before, after = old.pipeline(name), new.pipeline(name)
+    keeps = after.join is not None or after.reducer is not None
+    for stream in after.inputs if keeps and before.inputs == after.inputs else ():
+        if old.schema_of(stream) != new.schema_of(stream):
+            what = f"the columns of {stream} change, and its open windows hold whole records"
+            yield Change(name, "recomputed", what)
 
 
 def _columns(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:

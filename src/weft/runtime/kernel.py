@@ -99,7 +99,7 @@ def fingerprint(rows: DataFrame) -> dict[str, Any]:
 
 
 def fingerprints(rows: DataFrame) -> dict[str, dict[str, Any]]:
-    """The rows and the sum of record hashes of each file; `rows` has the file's name and the row as a struct."""
+    """The rows and the sum of record hashes of each file; the last column of `rows` is the file's name."""
     found: dict[str, dict[str, Any]] = json.loads(
         _package(rows.sparkSession).Spine.fingerprints(rows._jdf)
     )

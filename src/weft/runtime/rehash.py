@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from weft.lineage.rehash import SPARK_SCHEMA, FileHash
 from weft.runtime import kernel
+from weft.weaving.schema import quoted
 
 MOST_FILES = 2_000
 """So many files go into one job."""
@@ -43,8 +44,10 @@ class KernelRehash:
 
     def _hash(self, schema: StructType, paths: list[str]) -> Iterator[FileHash]:
         frame = self._spark.read.schema(schema).parquet(*paths)
-        columns = [f.col(f"`{name.replace('`', '``')}`") for name in schema.names]
-        rows = frame.select(f.col("_metadata.file_path"), f.struct(*columns))
+        columns = [f.col(quoted(name)) for name in schema.names if name != "_weft"]
+        # Of what Weft adds to a row only its id is hashed, and so only that is read.
+        system = [f.struct("_weft.id").alias("_weft")] if "_weft" in schema.names else []
+        rows = frame.select(*columns, *system, f.col("_metadata.file_path"))
         found = {
             Path(unquote(name.removeprefix("file:"))).as_posix().replace("//", "/"): sums
             for name, sums in kernel.fingerprints(rows).items()

@@ -1,6 +1,7 @@
 package weft.kernel;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -12,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Hashes rows by the file that they are from: the first column is the file, the second the row as a struct. */
+/** Hashes rows by the file that they are from, which is their last column. */
 final class FileHashTask implements FlatMapFunction<Iterator<InternalRow>, FileHashTask.Sum> {
   private static final long serialVersionUID = 1L;
 
@@ -27,7 +28,8 @@ final class FileHashTask implements FlatMapFunction<Iterator<InternalRow>, FileH
 
   @Override
   public Iterator<Sum> call(Iterator<InternalRow> rows) {
-    StructType inner = (StructType) schema.fields()[1].dataType();
+    int last = schema.length() - 1;
+    StructType columns = new StructType(Arrays.copyOf(schema.fields(), last));
     Map<UTF8String, RecordHash> hashes = new HashMap<>();
     UnsafeProjection projection = UnsafeProjection.create(schema);
     UTF8String file = null;
@@ -35,12 +37,12 @@ final class FileHashTask implements FlatMapFunction<Iterator<InternalRow>, FileH
     while (rows.hasNext()) {
       InternalRow next = rows.next();
       UnsafeRow row = next instanceof UnsafeRow unsafe ? unsafe : projection.apply(next);
-      UTF8String name = row.getUTF8String(0);
+      UTF8String name = row.getUTF8String(last);
       if (!name.equals(file)) {
         file = name.copy();
-        hash = hashes.computeIfAbsent(file, each -> new RecordHash(inner));
+        hash = hashes.computeIfAbsent(file, each -> new RecordHash(columns));
       }
-      hash.add(row.getStruct(1, inner.length()));
+      hash.add(row);
     }
     List<Sum> sums = new ArrayList<>();
     hashes.forEach((name, found) -> sums.add(new Sum(name.toString(), found.rows(), found.sum())));

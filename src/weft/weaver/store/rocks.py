@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,11 +40,24 @@ class StoreDamagedError(WeftError):
         )
 
 
+PROBE_BYTES = 1 << 20
+
+
 class RocksStore:
     """Keys and values as raw bytes in one RocksDB database."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._is_full = False
+        self._db = self._open()
+        self._durable = WriteOptions()
+        self._durable.sync = True
+        self._buffered = WriteOptions()
+        self._lock = threading.Lock()
+
+    def _open(self) -> Rdict:
+        folder = self._folder
         check_manifest(folder)
         options = Options(raw_mode=True)
         options.create_if_missing(True)
@@ -55,7 +69,7 @@ class RocksStore:
         # which the default would take for the log's end, and with it everything that was acknowledged after it.
         options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
         try:
-            self._db = Rdict(str(folder), options)
+            return Rdict(str(folder), options)
         except Exception as error:
             if "lock" not in str(error).lower():
                 raise StoreDamagedError(_reason(error)) from error
@@ -63,10 +77,6 @@ class RocksStore:
                 f"The store in {folder} is in use by another weaver.",
                 hint="Stop the other weaver, or start this one on another folder.",
             ) from error
-        self._durable = WriteOptions()
-        self._durable.sync = True
-        self._buffered = WriteOptions()
-        self._lock = threading.Lock()
 
     def get(self, key: bytes) -> bytes | None:
         try:
@@ -120,13 +130,17 @@ class RocksStore:
             else:
                 batch.put(write.key, write.value)
         with self._lock:
+            if self._is_full:
+                self._reopen()
             for wanted, value in (expect or {}).items():
                 if self._db.get(wanted) != value:
                     raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
             try:
                 self._db.write(batch, write_opt=self._durable if durable else self._buffered)
             except Exception as error:
-                raise _refused(error) from error
+                refusal = _refused(error)
+                self._is_full = isinstance(refusal, StoreFullError)
+                raise refusal from error
 
     def flush(self) -> None:
         try:
@@ -136,6 +150,20 @@ class RocksStore:
 
     def close(self) -> None:
         self._db.close()
+
+    def _reopen(self) -> None:
+        """Open the database again, which takes no write after one that had no room, once there is room."""
+        probe = self._folder.with_name(f".{self._folder.name}.probe")
+        try:
+            probe.write_bytes(bytes(PROBE_BYTES))
+        except OSError as error:
+            raise _refused(error) from error
+        finally:
+            probe.unlink(missing_ok=True)
+        with contextlib.suppress(Exception):  # it says once more that it had no room
+            self._db.close()
+        self._db = self._open()
+        self._is_full = False
 
 
 def check_manifest(folder: Path) -> None:
