@@ -13,13 +13,16 @@ HEADINGS = [
     "TIED",
     "IN",
     "OUT",
+    "ABSORBED",
     "FILTERED",
     "DEAD",
     "LATE",
-    "RULES",
     "MS",
     "STATUS",
+    "RULES",
 ]
+SELDOM = ("ABSORBED", "FILTERED", "DEAD", "LATE", "RULES")
+"""Columns that are there only when they have something to say."""
 
 
 def render_log(
@@ -32,7 +35,8 @@ def render_log(
     if graph:
         headings = ["", *HEADINGS]
         rows = [[lane, *row] for lane, row in zip(lanes, rows, strict=True)]
-    output.table(headings, rows, empty=f"Stream '{stream}' has no knots yet.")
+    empty = f"Stream '{stream}' has no knots yet."
+    output.table(headings, rows, empty=empty, optional=SELDOM)
 
 
 def rows_of(stream: str, knot: Mapping[str, Any]) -> int | None:
@@ -57,12 +61,13 @@ def _line(stream: str, knot: Mapping[str, Any]) -> list[Any]:
         moment(knot["completed"] or knot["now"]),
         ledger["in"],
         rows_of(stream, knot),
+        ledger["absorbed"],
         sum(ledger["filtered"].values()),
         ledger["dead"],
         ledger["late"],
-        rules_of(knot),
         knot["duration_ms"] or None,
         knot["status"],
+        rules_of(knot),
     ]
 
 

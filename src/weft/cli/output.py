@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -15,6 +16,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 PATIENCE_S = 1.0
+GAP = 2
+NARROWEST = 6
+"""No column is made narrower than this."""
 PIPED_WIDTH = 400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CYCLE = timedelta(days=146_097)
@@ -51,18 +55,49 @@ class Output:
         """One line, as it is."""
         self.console.print(Text(text), style=style, soft_wrap=True)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str) -> None:
-        """Rows under headings; columns that hold only numbers are aligned to the right."""
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        *,
+        empty: str,
+        optional: Collection[str] = (),
+    ) -> None:
+        """Rows under headings, one line each; columns that hold only numbers are aligned to the right.
+
+        `optional` columns are left out where they say nothing. Where the terminal is too narrow, the widest cells are
+        cut, and end in an ellipsis.
+        """
         body = [list(row) for row in rows]
         if not body:
             self.line(empty, style="dim")
             return
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        for position, name in enumerate(columns):
-            numbers = all(isinstance(row[position], int | float | None) for row in body)
-            table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-        for row in body:
-            table.add_row(*(_cell(value) for value in row))
+        kept = [
+            place
+            for place, name in enumerate(columns)
+            if name not in optional or any(row[place] for row in body)
+        ]
+        cells = [[_cell(row[place]) for place in kept] for row in body]
+        numbers = [
+            all(isinstance(row[place], int | float | None) for row in body) for place in kept
+        ]
+        widths = [
+            max(cell_len(columns[place]), *(row[at].cell_len for row in cells))
+            for at, place in enumerate(kept)
+        ]
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+        for place, width, is_number in zip(
+            kept, _fitted(widths, numbers, self.console.width), numbers, strict=True
+        ):
+            table.add_column(
+                columns[place],
+                justify="right" if is_number else "left",
+                width=width,
+                no_wrap=True,
+                overflow="ellipsis",
+            )
+        for row in cells:
+            table.add_row(*row)
         self._print(table)
 
     def fields(self, pairs: Mapping[str, Any], *, indent: int = 0) -> None:
@@ -125,6 +160,20 @@ def moment_ms(milliseconds: int | None) -> str:
     return f"{year}{then:-%m-%d %H:%M:%S}.{within % 1000:03d}"
 
 
+def duration(milliseconds: int | None) -> str:
+    """A length of time in its two largest units: `1 h 20 min`, `3.4 s`, `1,943 d 5 h`."""
+    if milliseconds is None:
+        return "-"
+    sign, left = "-" if milliseconds < 0 else "", abs(milliseconds)
+    if left < 60_000:
+        return f"{sign}{left / 1000:.1f} s"
+    units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")]
+    first = next(place for place, (size, _) in enumerate(units) if left >= size)
+    (size, name), (smaller, rest) = units[first], units[first + 1]
+    more = left % size // smaller
+    return f"{sign}{left // size:,} {name}" + (f" {more} {rest}" if more else "")
+
+
 def short(digest: str | None) -> str:
     """The first digits of a hash: enough for eyes."""
     return digest[:10] if digest else "-"
@@ -143,6 +192,20 @@ def plural(number: int, noun: str, plural: str | None = None) -> str:
 def _year(number: int) -> str:
     """A year with at least four digits, as ISO 8601 has them; before year 0 with its sign."""
     return f"{'-' if number < 0 else ''}{abs(number):04d}"
+
+
+def _fitted(widths: Sequence[int], numbers: Sequence[bool], room: int) -> list[int]:
+    """Widths of columns that fit: the widest text gives way first, numbers never do."""
+    fitted = list(widths)
+    excess = sum(fitted) + GAP * (len(fitted) - 1) - room
+    texts = [at for at, is_number in enumerate(numbers) if not is_number]
+    while excess > 0 and texts:
+        widest = max(texts, key=lambda at: fitted[at])
+        if fitted[widest] <= NARROWEST:
+            break
+        fitted[widest] -= 1
+        excess -= 1
+    return fitted
 
 
 def _cell(value: Any) -> Text:

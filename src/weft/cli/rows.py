@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from weft.cli.output import Output
+from weft.cli.output import Output, moment
 from weft.errors import WeftError
 from weft.sinks.document import to_text
 from weft.sinks.rows import to_records
@@ -65,5 +65,10 @@ def _plain(value: Any) -> Any:
 
 
 def text_of(value: Any) -> Any:
-    """A value as a cell of a table."""
+    """A value as a cell of a table; the window of a pane as its bounds and what kind of pane it is."""
+    if isinstance(value, dict) and value.keys() >= {"start", "end", "kind", "revision"}:
+        bounds = f"{moment(value['start'])} to {moment(value['end'])}"
+        return f"{bounds} {value['kind']}" + (
+            f" ({value['revision']})" if value["revision"] else ""
+        )
     return to_text(value) if isinstance(value, dict | list) else value

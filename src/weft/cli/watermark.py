@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weft.cli.output import Output, moment_ms
+from weft.cli.output import Output, duration, moment_ms
 
 
 def render_watermarks(output: Output, streams: Sequence[Mapping[str, Any]]) -> None:
@@ -14,20 +14,17 @@ def render_watermarks(output: Output, streams: Sequence[Mapping[str, Any]]) -> N
         ["STREAM", "PARTITION", "WATERMARK", "LAG", "STATE", "HOLDS BACK", "AHEAD"],
         [line for stream in streams for line in _lines(stream)],
         empty="There are no streams with a watermark.",
+        optional=("AHEAD",),
     )
 
 
 def _lines(stream: Mapping[str, Any]) -> Iterator[list[Any]]:
-    mark, lag = moment_ms(stream["watermark"]), _lag(stream["lag_ms"])
+    mark, lag = moment_ms(stream["watermark"]), duration(stream["lag_ms"])
     yield [stream["stream"], "all", mark, lag, "", "", ""]
     held = set(stream["held_by"])
     for name, state in stream["partitions"].items():
-        mark, lag = moment_ms(state["watermark"]), _lag(state["lag_ms"])
+        mark, lag = moment_ms(state["watermark"]), duration(state["lag_ms"])
         holds = "yes" if name in held else ""
         yield ["", name, mark, lag, state["state"], holds, state["ahead"]]
     for name, watermark in stream["inputs"].items():
         yield ["", f"from {name}", moment_ms(watermark), "", "", "yes" if name in held else "", ""]
-
-
-def _lag(milliseconds: int | None) -> str:
-    return "-" if milliseconds is None else f"{milliseconds / 1000:,.1f} s"

@@ -71,8 +71,8 @@ def test_the_log_of_a_stream_has_a_line_per_knot_newest_first() -> None:
     knots = [make_knot(3, status=Status.ROLLED_BACK), make_knot(2)]
     lines = run("stream", "log", "clean-orders", weaver=FakeWeaver({"GET /knots": knots})).stdout
     first, second = lines.splitlines()[1:]
-    assert first.split()[0] == "3" and first.endswith("ROLLED_BACK")
-    assert second.split()[0] == "2" and "big (10 %)" in second and second.endswith("COMPLETE")
+    assert first.split()[0] == "3" and "ROLLED_BACK" in first
+    assert second.split()[0] == "2" and "big (10 %)" in second and "COMPLETE" in second
 
 
 def test_the_graph_marks_knots_that_were_rolled_back() -> None:
