@@ -172,7 +172,11 @@ def test_windows_that_hold_whole_records_are_run_again_when_those_gain_a_column(
     tmp_path: Path,
 ) -> None:
     window = {"type": "tumbling", "size_ms": 20_000}
-    other = {"from": "orders", "steps": [{"select": {"key": "id", "at": "at"}}], "to": "others"}
+    other = {
+        "from": "orders",
+        "steps": [{"select": {"key": "id", "then_at": "at"}}],
+        "to": "others",
+    }
     meet = {"from": ["clean-orders", "others"], "join": {"on": {"id": "key"}}, "window": window}
     before = shop(clean=CLEAN, other=other, meet=meet)
     after = copy.deepcopy(before)

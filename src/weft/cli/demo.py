@@ -26,6 +26,7 @@ LOG_LINES = 30
 @pass_terminal
 def demo(terminal: Terminal, port: int, once: bool) -> None:
     """See in two minutes what Weft does: a shop's orders, a rule, a mistake, a crash."""
+    from weft.cli.journal import PARTS, journal_of, last_lines
     from weft.cli.local import Local
     from weft.cli.story import Story, StoryStoppedError, StoryStuckError
     from weft.project.init import write
@@ -33,27 +34,27 @@ def demo(terminal: Terminal, port: int, once: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
         shop = Path(folder) / "shop"
         write(shop)
-        journal = Path(folder) / "log"
-        with journal.open("wb") as log:
-            local = Local(shop / ".weft", folder=shop, port=_free(port), master="local[2]", log=log)
-            story = Story(terminal, local, shop / ".weft")
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: story.stopping.set())
-            try:
-                _tell(story, shop)
-                if not once and os.environ.get("DEMO") != "once":
-                    story.say(f"\nWeft is up: {local.address}  (Ctrl-C stops it)")
-                    while not story.stopping.wait(0.2):
-                        local.tend()
-            except StoryStoppedError:
-                story.say("Stopped.")
-            except StoryStuckError:
-                for line in journal.read_text(errors="replace").splitlines()[-LOG_LINES:]:
+        storage = shop / ".weft"
+        local = Local(storage, folder=shop, port=_free(port), master="local[2]")
+        story = Story(terminal, local, storage)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: story.stopping.set())
+        try:
+            _tell(story, shop)
+            if not once and os.environ.get("DEMO") != "once":
+                story.say(f"\nWeft is up: {local.address}  (Ctrl-C stops it)")
+                while not story.stopping.wait(0.2):
+                    local.tend()
+        except StoryStoppedError:
+            story.say("Stopped.")
+        except StoryStuckError:
+            for part in PARTS:
+                for line in last_lines(journal_of(storage, part), LOG_LINES):
                     click.echo(line, err=True)
-                raise
-            finally:
-                with terminal.wait("Stopping"):
-                    local.stop()
+            raise
+        finally:
+            with terminal.wait("Stopping"):
+                local.stop()
 
 
 def _tell(story: Story, shop: Path) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from weft.cli.journal import PARTS, journal_of, last_lines, open_journal
 from weft.cli.supervisor import Child, ChildFailedError
 from weft.errors import WeftError
 from weft.project.definition import Project
@@ -35,7 +36,6 @@ class Local:
         master: str,
         conf: Sequence[str] = (),
         debug: bool = False,
-        log: IO[bytes] | None = None,
     ) -> None:
         self.address = f"http://{LOOPBACK}:{port}"
         self.client = WeaverClient(self.address)
@@ -44,8 +44,12 @@ class Local:
         ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
         line = ["--weaver", self.address, "--master", master]
         sinks = ["--worker-metrics-port", str(worker_metrics_port)]
-        self.weaver = Child("weaver", [*shared, *ports], folder, log)
-        self.worker = Child("worker", [*shared, *line, *sinks, *settings], folder, log)
+        self._storage = storage
+        journals = {part: open_journal(storage, part) for part in PARTS}
+        self.weaver = Child("weaver", [*shared, *ports], folder, journals["weaver"])
+        self.worker = Child(
+            "worker", [*shared, *line, *sinks, *settings], folder, journals["worker"]
+        )
 
     def start(
         self, project: Project, *, recompute: bool = False, rename: bool = False
@@ -90,8 +94,12 @@ class Local:
 
     def is_running(self) -> bool:
         """Whether every pipeline that should run does."""
-        pipelines: list[dict[str, Any]] = self.client.call("GET", "/pipelines")
-        return all(p["state"] == "running" for p in pipelines if p["desired"] == "running")
+        return all(p["state"] == "running" for p in self.pipelines() if p["desired"] == "running")
+
+    def pipelines(self) -> list[dict[str, Any]]:
+        """The pipelines as they are now."""
+        found: list[dict[str, Any]] = self.client.call("GET", "/pipelines")
+        return found
 
     def stop(self) -> None:
         """Stop the worker, which ties its last knots, then the weaver."""
@@ -123,7 +131,7 @@ class Local:
         if health is None:
             return ChildFailedError(
                 f"The weaver could not be started: it {self.weaver.how_it_ended()}.",
-                hint="What it said above is the reason.",
+                hint="It said: " + " ".join(last_lines(journal_of(self._storage, "weaver"), 3)),
             )
         whose = f"project '{health['project']}'" if health["project"] else "another project"
         return ChildFailedError(

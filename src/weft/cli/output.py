@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,16 +126,25 @@ class Output:
 
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
-    """A spinner on standard error, from the moment that something has taken a while."""
+    """A spinner on standard error with the seconds so far, from the moment that something has taken a while."""
     console = Console(stderr=True)
     status = console.status(f"{doing} …")
-    timer = threading.Timer(PATIENCE_S, status.start)
-    timer.daemon = True
-    timer.start()
+    done = threading.Event()
+
+    def show() -> None:
+        for second in itertools.count(1):
+            if done.wait(PATIENCE_S):
+                return
+            status.update(f"{doing} … {second} s")
+            status.start()
+
+    showing = threading.Thread(target=show, name="waiting", daemon=True)
+    showing.start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()
+        showing.join()
         status.stop()
 
 

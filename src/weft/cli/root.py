@@ -11,6 +11,7 @@ from weft.cli.demo import demo
 from weft.cli.events import events
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
+from weft.cli.logs import logs
 from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
 from weft.cli.project import apply, check, init
@@ -53,6 +54,7 @@ for command in (
     windows,
     state,
     events,
+    logs,
     rule,
     rollback,
     operation,

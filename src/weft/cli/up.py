@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from weft.cli.local import Local
 
 START_S = 180.0
+LOOK_S = 2.0
 
 
 @click.command(cls=Command)
@@ -98,6 +100,32 @@ def _run(terminal: Terminal, local: Local, stopping: threading.Event) -> None:
             terminal.output.line(f"Weft is up: {local.address} (its API is described at /docs)")
         else:
             terminal.output.line(f"The weaver is up at {local.address}, pipelines are not yet.")
+        terminal.output.line("What it does is in `weft logs`; Ctrl-C stops it.", style="dim")
         sys.stdout.flush()
+    failing: dict[str, str] = {}
+    looked = time.monotonic()
     while not stopping.wait(0.2):
         local.tend()
+        if time.monotonic() - looked > LOOK_S:
+            looked = time.monotonic()
+            _tell_failures(terminal, local, failing)
+
+
+def _tell_failures(terminal: Terminal, local: Local, failing: dict[str, str]) -> None:
+    """Say in a line when a pipeline fails, and when it goes on; `failing` are those that were told of."""
+    from weft.runtime.client import WeaverAwayError
+
+    try:
+        now = {p["id"]: p["error"]["message"] for p in local.pipelines() if p["error"]}
+    except WeaverAwayError:
+        return  # it is being started again
+    for name, message in now.items():
+        if failing.get(name) != message:
+            terminal.output.line(
+                f"Pipeline {name} fails, and is tried again: {message}", style="red"
+            )
+    for name in failing.keys() - now.keys():
+        terminal.output.line(f"Pipeline {name} goes on.", style="green")
+    failing.clear()
+    failing.update(now)
+    sys.stdout.flush()

@@ -11,8 +11,10 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
@@ -124,6 +126,9 @@ def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | No
         (building / folder).mkdir()
     if source is not None:
         _keep_logs(source, building, batch)
+    if not (building / "metadata").exists():
+        # Spark takes no directory that has batches and does not name its query.
+        _write(building / "metadata", json.dumps({"id": str(uuid.uuid4())}))
     if not (building / "offsets" / str(batch)).exists():
         _rebuild_offsets(building, batch, offsets)
     if not (building / "commits" / str(batch)).exists():
@@ -157,8 +162,14 @@ def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> Non
         raise StateGoneError(
             f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
         )
+    _write_offsets(building, batch, offsets.end)
+    if batch > 0 and not (building / "offsets" / str(batch - 1)).exists():
+        _write_offsets(building, batch - 1, offsets.start)  # Spark looks at the one before as well
+
+
+def _write_offsets(building: Path, batch: int, positions: Sequence[Any]) -> None:
     lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
-    lines += ["-" if end is None else json.dumps(end) for end in offsets.end]
+    lines += ["-" if position is None else json.dumps(position) for position in positions]
     _write(building / "offsets" / str(batch), "\n".join(lines))
 
 

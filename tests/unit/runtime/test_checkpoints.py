@@ -81,7 +81,7 @@ def test_a_directory_that_is_gone_or_anothers_is_made_up_for_by_the_knot(
         checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
     assert not target.exists()
     checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=False)
-    assert batches(target) == {"2": [{"knot": 3}]}
+    assert batches(target) == {"1": [{"knot": 2}], "2": [{"knot": 3}]}
     assert (target / "commits" / "2").exists()
 
 
@@ -93,7 +93,7 @@ def test_a_directory_without_a_mark_or_that_stood_elsewhere_is_not_gone_on_from(
     for number, source in enumerate((unmarked, elsewhere)):
         target = tmp_path / f"new-{number}"
         checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=False)
-        assert batches(target) == {"2": [{"knot": 3}]}
+        assert batches(target) == {"1": [{"knot": 2}], "2": [{"knot": 3}]}
 
 
 def test_before_the_first_batch_nothing_is_needed(tmp_path: Path) -> None:
