@@ -131,9 +131,10 @@ def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | No
         _write(building / "metadata", json.dumps({"id": str(uuid.uuid4())}))
     if not (building / "offsets" / str(batch)).exists():
         _rebuild_offsets(building, batch, offsets)
-    if not (building / "commits" / str(batch)).exists():
-        # Its knot is tied, so the batch is done, though Spark had no time to say so or has forgotten it.
-        _write(building / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
+    for log in (building / "offsets").iterdir():
+        # Their knots are tied, so the batches are done, though Spark had no time to say so or has forgotten it.
+        if not (building / "commits" / log.name).exists():
+            _write(building / "commits" / log.name, 'v1\n{"nextBatchWatermarkMs":0}')
     if source is not None and (source / "state").exists():
         first = earliest_state(source)
         if first is not None and first > batch:
