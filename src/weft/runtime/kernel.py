@@ -40,6 +40,20 @@ def register(spark: SparkSession) -> None:
     _package(spark).Kernel.register(spark._jsparkSession)
 
 
+Columns = Sequence[tuple[str, str]]
+
+
+def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
+    """The frame with SELECT layers around it, the first innermost: each column its name and its SQL.
+
+    Every expression is parsed by itself and by the kernel, not by the session: no setting and no variable
+    of a session changes what it says.
+    """
+    session = frame.sparkSession
+    chosen = _package(session).gate.Layers.select(frame._jdf, json.dumps(layers))
+    return DataFrame(chosen, session)
+
+
 def write(
     frame: DataFrame,
     *,

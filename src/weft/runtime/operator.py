@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
+from weft.runtime import kernel
 from weft.runtime.layout import layout_of
-from weft.runtime.relay import input_time, open_input
+from weft.runtime.relay import NOTHING_BAD, input_time, open_input
 from weft.runtime.shape import Time, row_ledger
-from weft.weaving.schema import Schema, quoted
+from weft.weaving.schema import Schema, literal
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 
@@ -87,24 +88,19 @@ class Operator:
         self, frame: DataFrame, columns: Mapping[str, str], *, weft: str, row: str
     ) -> DataFrame:
         """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows."""
-        return frame.selectExpr(
-            *(f"{sql} AS {quoted(name)}" for name, sql in columns.items()),
-            f"CASE WHEN {row} IS NOT NULL THEN {weft} END AS _weft",
-            "CAST(NULL AS STRING) AS _weft_bad",
-            "CAST(NULL AS BINARY) AS _weft_raw",
-            "late",
-            "control",
-        )
+        made = ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END")
+        passed = [("late", "late"), ("control", "control")]
+        return kernel.select(frame, [[*columns.items(), made, *NOTHING_BAD, *passed]])
 
     def made(self, *identity: str) -> str:
         """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""
-        name = self._run.stream.name
+        name = literal(self._run.stream.name)
         return (
-            f"named_struct('id', concat_ws('/', '{name}', unix_millis(pane.window.start), "
+            f"named_struct('id', concat_ws('/', {name}, unix_millis(pane.window.start), "
             "unix_millis(pane.window.end), unix_millis(pane.window.timestamp), pane.window.revision, "
             f"md5(to_json(struct({', '.join(identity) or '1'})))), "
             "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
-            f"'source', '{name}', 'partition', 0, 'event_time', pane.window.timestamp, "
+            f"'source', {name}, 'partition', 0, 'event_time', pane.window.timestamp, "
             "'watermark', CAST(NULL AS TIMESTAMP))"
         )
 

@@ -24,11 +24,21 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 COMPILE_ALL = "-XX:-DontCompileHugeMethods"
 """Java's compiler leaves methods over 8,000 bytes alone, and a batch with many rules or columns is one such."""
 
+MEANING: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    # Otherwise Spark replaces ${…} in SQL, literals included, by settings and by the environment's variables.
+    "spark.sql.variable.substitute": "false",
+}
+"""What an expression means: its check rests on these, so nothing overrides them."""
+
 SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
     # Tiny batches: a partition is a task of milliseconds; planning anew costs more than it saves.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -82,8 +92,8 @@ def create(
 ) -> SparkSession:
     """Start Spark with Weft's settings and the kernel, or take the session that runs already.
 
-    `conf` overrides single settings; `jars` are the libraries beside the kernel, Delta's and Kafka's if not
-    given.
+    `conf` overrides single settings, but none of `MEANING`; `jars` are the libraries beside the kernel,
+    Delta's and Kafka's if not given.
     """
     get_java()
     if not KERNEL_JAR.exists():
@@ -106,13 +116,12 @@ def create(
             f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL}"
         ),
         **(conf or {}),
+        **MEANING,
     }
     builder = SparkSession.builder.master(master).appName(app)
     for name, value in settings.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    kernel.register(spark)
-    return spark
+    return _prepared(builder.getOrCreate())
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
@@ -129,9 +138,15 @@ def _libraries() -> list[Path]:
 
 def fork(spark: SparkSession) -> SparkSession:
     """A session of its own on the same Spark, with the same settings: its views and settings meet no other's."""
-    forked = spark.newSession()
-    kernel.register(forked)
-    return forked
+    return _prepared(spark.newSession())
+
+
+def _prepared(spark: SparkSession) -> SparkSession:
+    """A session in which checked expressions mean what they meant when they were checked."""
+    for name, value in MEANING.items():
+        spark.conf.set(name, value)
+    kernel.register(spark)
+    return spark
 
 
 def stop(spark: SparkSession) -> None:

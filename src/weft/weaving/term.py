@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.weaving.coercion import DATETIMES, NULL, common, is_open
 from weft.weaving.grammar import ExpressionError
-from weft.weaving.schema import Type
+from weft.weaving.schema import Type, literal
 
 # How often a record may grow by one expression, in characters or elements for each one it had.
 MAX_GROWTH = 1_000_000
@@ -56,9 +56,7 @@ class Term:
 
 def text_literal(value: str) -> Term:
     """A text as a literal of Spark's SQL."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return Term(f"'{escaped}'", Type("string"), literal=True, value=value)
+    return Term(literal(value), Type("string"), literal=True, value=value)
 
 
 def shorten(sql: str) -> str:

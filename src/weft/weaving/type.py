@@ -38,6 +38,8 @@ SPELLINGS: Mapping[str, str] = {
 }
 _TO_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 _MAX_DEPTH = 32
+# The signs that a literal holds as escapes of their own; other invisible ones are written by number.
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class SchemaError(WeftError):
@@ -158,6 +160,19 @@ def quote(name: str) -> str:
 def quoted(name: str) -> str:
     """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text in quotes, as Spark reads it back character by character."""
+    return "'" + "".join(_escaped(sign) for sign in text) + "'"
+
+
+def _escaped(sign: str) -> str:
+    code = ord(sign)
+    if sign in _ESCAPES:
+        return _ESCAPES[sign]
+    hidden = code < 32 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000
+    return f"\\u{code:04X}" if hidden or sign in "\u2028\u2029\ufeff" else sign
 
 
 def parse_type(text: str) -> Type:

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.weaving.apply import apply, held
-from weft.weaving.cloth import Call, Cloth, Moment, Sql, Verdict
+from weft.weaving.cloth import Call, Cloth, Layers, Moment, Verdict
 from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import compile_steps
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema, quoted
+from weft.weaving.schema import Schema, literal, quoted
 from weft.weaving.step import Step
 
-__all__ = ["Call", "Moment", "Sql", "Target", "Verdict", "Weave", "compile_weave"]
+__all__ = ["Call", "Layers", "Moment", "Target", "Verdict", "Weave", "compile_weave"]
 
 SHARES = 10_000
 """How finely the keys of a stream are divided for rules that take a share of them."""
@@ -37,7 +37,7 @@ class Target:
 class Weave:
     """A compiled batch: stages to run in order, the outputs they end in, the meaning of verdict codes."""
 
-    stages: tuple[Sql | Call, ...]
+    stages: tuple[Layers | Call, ...]
     targets: tuple[Target, ...]
     verdicts: tuple[Verdict, ...]
     pinned: bool
@@ -189,7 +189,7 @@ def _finish(
 
 def _share(rule: Rule, key: Sequence[str], columns: Iterable[str]) -> str:
     present = [quoted(name) for name in key if name in columns]
-    hashed = ", ".join([f"'{rule.id}'", *(present or ["_weft.id"])])
+    hashed = ", ".join([literal(rule.id), *(present or ["_weft.id"])])
     return f"pmod(xxhash64({hashed}), {SHARES}) < {round(rule.percent * SHARES / 100)}"
 
 
@@ -202,7 +202,7 @@ def _row(columns: Iterable[str]) -> str:
 
 
 def _dead_row(cloth: Cloth) -> str:
-    steps = ", ".join(f"'{verdict.by}'" for verdict in cloth.verdicts)
+    steps = ", ".join(literal(verdict.by) for verdict in cloth.verdicts)
     return _struct(
         {
             "raw": "_weft_raw",
@@ -220,9 +220,5 @@ def _plain(columns: Iterable[str]) -> dict[str, str]:
 
 
 def _struct(fields: Mapping[str, str]) -> str:
-    inside = ", ".join(f"{_text(name)}, {sql}" for name, sql in fields.items())
+    inside = ", ".join(f"{literal(name)}, {sql}" for name, sql in fields.items())
     return f"named_struct({inside})"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

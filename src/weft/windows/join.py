@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
+from weft.windows.panes import State, expression
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
@@ -56,7 +56,7 @@ def attach(
         state=state,
         inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
     )
-    pairs = panes.withColumn("pair", sql.expr(_pairs(kind, list(on))))
+    pairs = panes.withColumn("pair", expression(_pairs(kind, list(on))))
     keys = [sql.col(f"pane.{quoted(name)}").alias(name) for name in on]
     joined = sql.struct(
         sql.col("pane.window").alias("window"),

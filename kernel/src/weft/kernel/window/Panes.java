@@ -10,6 +10,7 @@ import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.gate.Sql;
 
 /**
  * Event-time windows over a stream: panes, late rows, and a report per bucket.
@@ -28,7 +29,7 @@ public final class Panes {
     List<Column> keys = new ArrayList<>();
     StructType keyType = new StructType();
     for (JsonNode by : spec.path("by")) {
-      Column key = functions.expr(by.get("expr").textValue());
+      Column key = Sql.column(by.get("expr").textValue());
       keys.add(Plan.key(rows, key));
       keyType = keyType.add(by.get("name").textValue(), Plan.typeOf(rows, key));
     }
@@ -70,7 +71,7 @@ public final class Panes {
     String function = each.get("function").textValue();
     List<DataType> types = new ArrayList<>();
     for (JsonNode text : each.path("args")) {
-      Column argument = functions.expr(text.textValue());
+      Column argument = Sql.column(text.textValue());
       DataType cast = Definition.cast(function, Plan.typeOf(rows, argument));
       argument = cast == null ? argument : argument.cast(cast);
       types.add(Plan.typeOf(rows, argument));
