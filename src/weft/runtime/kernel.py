@@ -40,6 +40,13 @@ def register(spark: SparkSession) -> None:
     _package(spark).Kernel.register(spark._jsparkSession)
 
 
+class ExpressionRefusedError(WeftError):
+    """An expression that the kernel does not let run, whoever checked it before."""
+
+    code = "expression.refused"
+    domain: Domain = "user"
+
+
 Columns = Sequence[tuple[str, str]]
 
 
@@ -50,7 +57,13 @@ def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
     of a session changes what it says.
     """
     session = frame.sparkSession
-    chosen = _package(session).gate.Layers.select(frame._jdf, json.dumps(layers))
+    try:
+        chosen = _package(session).gate.Layers.select(frame._jdf, json.dumps(layers))
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        if not _is(cause, "weft.kernel.gate.RefusedException"):
+            raise
+        raise ExpressionRefusedError(str(cause.getMessage())) from error
     return DataFrame(chosen, session)
 
 

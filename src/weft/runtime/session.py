@@ -24,6 +24,9 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 COMPILE_ALL = "-XX:-DontCompileHugeMethods"
 """Java's compiler leaves methods over 8,000 bytes alone, and a batch with many rules or columns is one such."""
 
+DEEP = "-Xss16m"
+"""The plan of a batch is as deep as its rules have steps, and Spark walks, copies and sends it by recursion."""
+
 MEANING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -44,7 +47,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
-    "spark.executor.extraJavaOptions": COMPILE_ALL,
+    "spark.executor.extraJavaOptions": f"{COMPILE_ALL} {DEEP}",
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -113,7 +116,7 @@ def create(
         **(LOCAL_SETTINGS if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
         "spark.driver.extraJavaOptions": (
-            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL}"
+            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL} {DEEP}"
         ),
         **(conf or {}),
         **MEANING,

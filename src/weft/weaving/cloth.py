@@ -63,6 +63,10 @@ class Cloth:
     moment: Moment
     functions: Mapping[str, FunctionVersion]
     pinned: bool = False
+    copies: int = 0
+    """How many expressions so far give a column a value of any size."""
+    weight: int = 0
+    """How many nodes the expressions have that are computed without being tried."""
     layers: list[tuple[tuple[str, str], ...]] = field(default_factory=list)
     stages: list[Layers | Call] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -73,6 +77,10 @@ class Cloth:
             return checked.sql
         self.pinned = True
         return pin(checked.sql, now=self.moment.now, seed=self.moment.seed)
+
+    def record(self) -> str:
+        """The SQL of the user's columns as they are now, as JSON."""
+        return f"weft_record({', '.join(map(quoted, self.columns))})"
 
     def code(self, verdict: Verdict) -> int:
         if verdict not in self.verdicts:

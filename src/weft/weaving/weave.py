@@ -21,6 +21,9 @@ from weft.weaving.step import Step
 
 __all__ = ["Call", "Layers", "Moment", "Target", "Verdict", "Weave", "compile_weave"]
 
+# What a row carries along of what became of it.
+_FATE = ("_weft_verdict", "_weft_reason", "_weft_record")
+
 SHARES = 10_000
 """How finely the keys of a stream are divided for rules that take a share of them."""
 
@@ -84,6 +87,8 @@ def compile_weave(
         _weft_verdict=f"CASE WHEN _weft IS NULL THEN {passed} "
         f"WHEN _weft_bad IS NOT NULL THEN {unread} END",
         _weft_reason="_weft_bad",
+        _weft_record=f"CASE WHEN _weft_bad IS NOT NULL THEN {cloth.record()} END",
+        _weft_spent="0L",
     )
     cloth.hide("_weft_bad")
     for position, compiled in enumerate(compile_steps(steps, schema, functions)):
@@ -137,7 +142,7 @@ def _divert(
     """
     assert rule.output is not None
     main, schema = list(cloth.columns), cloth.schema
-    kept = [*main, "_weft_verdict", "_weft_reason"]
+    kept = [*main, *_FATE]
     parked = {name: f"_weft_main{depth}_{n}" for n, name in enumerate(kept)}
     side = f"_weft_side_{len(targets)}"
     skipped = cloth.code(Verdict("filtered", f"outside:{rule.id}"))
@@ -157,11 +162,7 @@ def _divert(
             dead.column: f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
         }
     )
-    cloth.reshape(
-        {name: parked[name] for name in main},
-        _weft_verdict=parked["_weft_verdict"],
-        _weft_reason=parked["_weft_reason"],
-    )
+    cloth.reshape({name: parked[name] for name in main}, **{name: parked[name] for name in _FATE})
     cloth.hide(*parked.values())
     cloth.schema = schema
 
@@ -209,7 +210,7 @@ def _dead_row(cloth: Cloth) -> str:
             "position": "_weft.id",
             "step": f"element_at(array({steps}), _weft_verdict + 1)",
             "reason": "_weft_reason",
-            "record": f"to_json({_struct(_plain(cloth.columns))})",
+            "record": "_weft_record",
             "_weft": "_weft",
         }
     )

@@ -70,6 +70,24 @@ def test_only_expressions_that_can_fail_are_wrapped() -> None:
     assert "weft_try" in text(weave([{"set": {"share": "1 / total"}}]))
 
 
+def test_many_copies_of_a_value_are_counted() -> None:
+    few = weave([{"set": {f"copy_{n}": "email" for n in range(20)}}])
+    many = weave([{"set": {f"copy_{n}": "email" for n in range(200)}}])
+    assert "weft_kept" not in text(few)
+    assert 100 < text(many).count("weft_kept") < 200
+
+
+def test_a_long_list_of_conditions_is_tried_beyond_a_limit() -> None:
+    conditions = [{"filter": " or ".join(f"id = {n}" for n in range(250))} for _ in range(8)]
+    assert "weft_try" not in text(weave(conditions[:1]))
+    assert "weft_try" in text(weave(conditions))
+
+
+def test_what_functions_spend_is_carried_from_step_to_step() -> None:
+    woven = weave([{"set": {"email": "email || email"}}, {"set": {"email": "email || 'x'"}}])
+    assert text(woven).count("weft_try(_weft_spent, ") == 2
+
+
 def test_a_side_stream_leaves_the_main_row_alone() -> None:
     woven = weave(
         [],
