@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
 import orjson
@@ -11,6 +12,11 @@ import orjson
 def encode(value: Any) -> bytes:
     """The canonical JSON of a value: sorted keys, no spaces, UTF-8."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def encode_loosely(value: Any) -> bytes:
+    """JSON of a value that may hold what has no canonical form: half characters, objects. Never stored."""
+    return json.dumps(value, default=repr).encode()
 
 
 def decode(data: bytes) -> Any:

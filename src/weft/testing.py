@@ -60,11 +60,16 @@ def play(
     project: str | Path | Mapping[str, Any],
     *,
     storage: str | Path,
+    folder: str | Path | None = None,
     spark: SparkSession | None = None,
     clock: Clock | None = None,
 ) -> Iterator[Play]:
-    """Run a project with every source replaced by what `feed` is given; the same storage resumes it."""
-    run = Play(load(project), Path(storage), spark or shared_session(), clock)
+    """Run a project with every source replaced by what `feed` is given; the same storage resumes it.
+
+    `folder` has the Python files of a project that is given as a mapping.
+    """
+    loaded = load(project, folder=folder)
+    run = Play(loaded, Path(storage), spark or shared_session(), clock)
     try:
         run.resume()
         yield run
@@ -142,13 +147,21 @@ class Play:
         knots = [Knot.from_dict(form) for form in reversed(forms.json())]
         return [knot for knot in knots if all or knot.status is Status.COMPLETE]
 
-    def apply(self, project: str | Path | Mapping[str, Any]) -> dict[str, list[str]]:
-        """Deploy another version of the project; returns what changed when all of it is idle."""
-        self.project = _eager(load(project))
-        response = self.api.put("/project", json=self.project.to_dict()).raise_for_status()
+    def apply(
+        self, project: str | Path | Mapping[str, Any], *, recompute: bool = False
+    ) -> dict[str, list[str]]:
+        """Deploy another version of the project; returns what changed when all of it is idle.
+
+        What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
+        """
+        wanted = _eager(load(project))
+        response = self.api.put("/project", json=wanted.to_dict(), params={"recompute": recompute})
+        if response.is_error:
+            raise WeftError.from_dict(response.json())
+        self.project = wanted
         self.settle()
-        changes: dict[str, list[str]] = response.json()
-        return changes
+        changed = response.json()
+        return {name: changed[name] for name in ("added", "changed", "removed")}
 
     def attach(self, *, stream: str, steps: list[Any], **options: Any) -> Rule:
         """Attach a rule, in force from the next batch on; options as in POST /rules."""
@@ -158,9 +171,10 @@ class Play:
         """Change the share of a rule (`percent`) or move it into place (`in_place`)."""
         return Rule.from_dict(self._post(f"/rules/{rule}/promote", options))
 
-    def retire(self, rule: str) -> Rule:
-        """End a rule from the next batch on."""
-        return Rule.from_dict(self._post(f"/rules/{rule}/retire", {}))
+    def retire(self, rule: str, *, now: bool = False) -> Rule:
+        """End a rule from the next batch on; with `now` the batch in hand is pinned anew without it."""
+        query = "?now=true" if now else ""
+        return Rule.from_dict(self._post(f"/rules/{rule}/retire{query}", {}))
 
     def rollback(self, stream: str, *, to: int) -> dict[str, Any]:
         """Roll a stream back to a knot, and everything downstream with it; returns when all is idle."""
@@ -215,7 +229,7 @@ class Play:
         self._server.stop()
 
     def _serve(self) -> Server:
-        server = make_server(Path(self.storage.store), port=0, clock=self._clock)
+        server = make_server(self.storage, port=0, clock=self._clock)
         server.weaver.leases.duration = LEASE
         server.start()
         self._api = httpx.Client(base_url=server.address, timeout=120, trust_env=False)
@@ -262,7 +276,7 @@ class Play:
                 continue
             fed = self._fed.get(pipeline.name, 0)
             if (
-                pipeline.hold is not None
+                weaver.operations.hold(pipeline.name) is not None
                 or any(behind(weaver, pipeline).values())
                 or (fed and self._consumed(pipeline.name) < fed)
             ):
@@ -274,7 +288,7 @@ class Play:
         return 0 if head is None else self._segment(stream, head)
 
     def _segment(self, stream: str, number: int) -> int:
-        position = self._server.weaver.knots.get(stream, number).offsets["to"][0]
+        position = self._server.weaver.knots.get(stream, number).offsets.end[0]
         return int(position["segment"]) if position else 0
 
     def _has_crashed(self) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.weaver.leases import Lease
 from weft.weaver.store import Store, StoreConflictError, Write, key, key_range
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import RecordCorruptError, Records, put
@@ -51,24 +52,33 @@ def test_numbers_in_keys_sort_as_numbers(store: Store) -> None:
 
 
 def test_a_failed_expectation_writes_nothing(store: Store) -> None:
-    fill(store, "a")
+    fill(store, "p\x00a")
     with pytest.raises(StoreConflictError):
-        store.apply([Write(b"b", b"1"), Write(b"a", b"2")], expect={b"a": b"other"})
-    assert store.get(b"b") is None
-    assert store.get(b"a") == b"A"
-    store.apply([Write(b"b", b"1")], expect={b"a": b"A", b"b": None})
-    assert store.get(b"b") == b"1"
+        store.apply([Write(b"p\x00b", b"1"), Write(b"p\x00a", b"2")], expect={b"p\x00a": b"other"})
+    assert store.get(b"p\x00b") is None
+    assert store.get(b"p\x00a") == b"P\x00A"
+    store.apply([Write(b"p\x00b", b"1")], expect={b"p\x00a": b"P\x00A", b"p\x00b": None})
+    assert store.get(b"p\x00b") == b"1"
+
+
+def test_conditions_stay_within_one_partition(store: Store) -> None:
+    fill(store, "p\x00a")
+    with pytest.raises(ValueError, match="partitions"):
+        store.apply([Write(b"q\x00b", b"1")], expect={b"p\x00a": b"P\x00A"})
+    assert store.get(b"q\x00b") is None
+    store.apply([Write(b"p\x00c", b"1"), Write(b"q\x00b", b"1")])
+    assert store.get(b"q\x00b") == b"1"
 
 
 def test_a_changed_byte_of_a_record_is_noticed(store: Store) -> None:
-    store.apply([put("rule", "r1", record={"steps": [1]})])
+    store.apply([put("leases", "clean", value=Lease("clean", "w", 17))])
     records = Records(store)
-    assert records.find("rule", "r1") == {"steps": [1]}
-    value = store.get(key("rule", "r1")) or b""
-    store.apply([Write(key("rule", "r1"), value.replace(b"1", b"2"))])
+    assert records.find(Lease, "leases", "clean") == Lease("clean", "w", 17)
+    value = store.get(key("leases", "clean")) or b""
+    store.apply([Write(key("leases", "clean"), value.replace(b"17", b"18"))])
     with pytest.raises(RecordCorruptError) as caught:
-        records.find("rule", "r1")
-    assert caught.value.ids == {"record": "rule/r1"}
+        records.find(Lease, "leases", "clean")
+    assert caught.value.ids == {"record": "leases/clean"}
 
 
 def test_rocksdb_keeps_what_was_applied_after_reopening(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
+from weft.lineage.facts import DataFile
+from weft.lineage.note import Note
 from weft.runtime import kernel
 
 SYSTEM = (
@@ -25,6 +27,19 @@ NUMBERS = f"n bigint, {SYSTEM}"
 def schema_of(ddl: str) -> StructType:
     """The schema that a line of DDL declares."""
     return StructType.fromDDL(ddl)
+
+
+def note(knot: int, **fields: Any) -> Note:
+    """What a commit says of a knot; nothing here depends on most of it."""
+    common = {
+        "id": f"id-{knot}",
+        "stream": "s",
+        "origin": "s",
+        "history": "h",
+        "generation": "g",
+        "life": "h",
+    }
+    return Note(knot=knot, **{**common, "rows": 0, "hash": "0" * 64, **fields})
 
 
 class Stream:
@@ -52,16 +67,16 @@ class Stream:
         frame = self.spark.createDataFrame([(value,) for value in values], "n bigint")
         return frame.coalesce(1).select("n", system.alias("_weft"))
 
-    def tie(self, knot: int, values: Sequence[int], **weft: Any) -> int:
+    def tie(self, knot: int, values: Sequence[int], **fields: Any) -> int:
         """Write a knot with these numbers and return its version."""
-        files: list[dict[str, Any]] = []
+        files: tuple[DataFile, ...] = ()
         if values:
             woven = self.rows(values, knot).select(
                 f.struct("n", "_weft").alias("out"), f.lit(0).alias("verdict")
             )
             written = kernel.write(woven, prefix=f"k{knot}", outputs={"out": self.path})
-            files = written["outputs"]["out"]["files"]
-        return self.table.commit(self.table.version(), {"knot": knot, **weft}, files)
+            files = written.outputs["out"].files
+        return self.table.commit(self.table.version(), note(knot, **fields), files)
 
     def read(self) -> list[int]:
         """The numbers that delta-rs sees in the table, in order."""

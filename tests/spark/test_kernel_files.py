@@ -14,7 +14,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from tests.spark.streams import NUMBERS, schema_of
+from tests.spark.streams import NUMBERS, note, schema_of
 from weft.runtime import kernel
 from weft.runtime.java import get_java
 from weft.runtime.session import KERNEL_JAR
@@ -131,10 +131,11 @@ def test_tables_on_other_storage_conflict_too(spark: SparkSession, elsewhere: st
     schema = schema_of(NUMBERS).jsonValue()
     one.create(schema)
     other.create(schema)
-    assert one.commit(0, {"knot": 1}, []) == 1
+    assert one.commit(0, note(1), []) == 1
     with pytest.raises(kernel.TableConflictError):
-        other.commit(0, {"knot": 1}, [])
-    assert other.head() == {"knot": 1, "version": 1}
+        other.commit(0, note(1), [])
+    head = other.head()
+    assert head is not None and (head.note.knot, head.version) == (1, 1)
 
 
 def test_spark_writes_local_files_without_checksums(spark: SparkSession, tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ def test_rows_read_back_have_the_hash_that_was_recorded(
 ) -> None:
     frame = frame_of(spark, CASES).drop("t")
     woven = frame.select(f.struct(*frame.columns).alias("out"), f.lit(0).alias("verdict"))
-    written = kernel.write(woven, prefix="k", outputs={"out": str(tmp_path)})["outputs"]["out"]
+    written = kernel.write(woven, prefix="k", outputs={"out": str(tmp_path)}).outputs["out"]
     back = spark.read.schema(frame.schema).parquet(str(tmp_path))
-    assert kernel.fingerprint(back) == {"rows": written["rows"], "hash": written["hash"]}
-    assert kernel.fingerprint(frame)["hash"] == written["hash"]
+    assert kernel.fingerprint(back) == {"rows": written.rows, "hash": written.hash}
+    assert kernel.fingerprint(frame)["hash"] == written.hash
 
 
 def test_a_column_added_later_does_not_change_old_rows(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from tests.spark.streams import SYSTEM, Reader, Stream, schema_of
+from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
 from weft.runtime import kernel
 
 
@@ -136,8 +136,8 @@ def test_columns_that_old_files_lack_are_null(spark: SparkSession, tmp_path: Pat
     woven = stream.rows([2], 2).select(
         f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"]
-    stream.table.commit(1, {"knot": 2}, written["files"], schema=json.loads(wider.json()))
+    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
+    stream.table.commit(1, note(2), written.files, schema=json.loads(wider.json()))
     stream.schema = wider
     with Reader(stream, tmp_path / "reader") as reader:
         assert reader.drain() == [[1, 2]]

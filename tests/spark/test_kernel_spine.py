@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from tests.spark.streams import Stream
+from tests.spark.streams import Stream, note
 from weft.runtime import kernel
 
 
@@ -33,17 +33,17 @@ def test_every_struct_goes_to_its_own_stream(spark: SparkSession, tmp_path: Path
     stream = Stream(spark, tmp_path / "out")
     folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
     result = kernel.write(woven(stream, list(range(1, 31))), prefix="k1", outputs=folders)
-    out, dead = result["outputs"]["out"], result["outputs"]["dead"]
-    assert result["verdicts"] == {"0": 15, "1": 4, "2": 10, "null": 1}
-    assert (out["rows"], dead["rows"]) == (16, 10)
-    assert out["bytes"] == sum(file["bytes"] for file in out["files"])
+    out, dead = result.outputs["out"], result.outputs["dead"]
+    assert result.verdicts == {"0": 15, "1": 4, "2": 10, "null": 1}
+    assert (out.rows, dead.rows) == (16, 10)
+    assert out.bytes == sum(file.bytes for file in out.files)
     for folder, output in ((folders["out"], out), (folders["dead"], dead)):
-        for file in output["files"]:
-            data = (Path(folder) / file["path"]).read_bytes()
-            assert file["bytes"] == len(data)
-            assert file["sha256"] == hashlib.sha256(data).hexdigest()
-            assert spark.read.parquet(f"{folder}/{file['path']}").count() == file["rows"]
-    stream.table.commit(0, {"knot": 1}, out["files"])
+        for file in output.files:
+            data = (Path(folder) / file.path).read_bytes()
+            assert file.bytes == len(data)
+            assert file.sha256 == hashlib.sha256(data).hexdigest()
+            assert spark.read.parquet(f"{folder}/{file.path}").count() == file.rows
+    stream.table.commit(0, note(1), out.files)
     assert stream.read() == [n for n in range(1, 31) if n % 3 and n % 5]
     assert spark.read.parquet(folders["dead"]).count() == 10
 
@@ -55,10 +55,10 @@ def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_pat
     frame = rows.select(f.when(f.col("n") != 8, f.struct("n", "_weft")).alias("out"), *times)
     outputs = {"out": stream.path}
     result = kernel.write(frame, prefix="k", outputs=outputs, verdict=None, latest_ms=15_000)
-    assert result["outputs"]["out"]["rows"] == 6
-    assert result["partitions"] == {
-        "0": {"ahead": 0, "max_event_time_us": 8_000_000},
-        "1": {"ahead": 1, "max_event_time_us": 15_000_000},
+    assert result.outputs["out"].rows == 6
+    assert result.partitions == {
+        "0": kernel.Span(ahead=0, max_event_time_us=8_000_000),
+        "1": kernel.Span(ahead=1, max_event_time_us=15_000_000),
     }
 
 
@@ -66,10 +66,10 @@ def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> 
     stream = Stream(spark, tmp_path / "out")
     folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
     none = kernel.write(woven(stream, [1]).filter("false"), prefix="k", outputs=folders)
-    assert none["verdicts"] == {}
-    assert none["outputs"]["out"]["hash"] == "0" * 64
+    assert none.verdicts == {}
+    assert none.outputs["out"].hash == "0" * 64
     alive = kernel.write(woven(stream, [1, 2]), prefix="k", outputs=folders)
-    assert alive["outputs"]["dead"]["files"] == []
+    assert alive.outputs["dead"].files == ()
     assert not (tmp_path / "dead").exists()
 
 
@@ -77,7 +77,7 @@ def test_control_values_come_back(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
     frame = woven(stream, [1, 2]).withColumn("control", f.when(f.col("verdict") == 0, "ü"))
     result = kernel.write(frame, prefix="k", outputs={"out": stream.path}, control="control")
-    assert result["control"] == ["ü", "ü"]
+    assert result.control == ("ü", "ü")
 
 
 def test_a_failing_batch_leaves_the_table_as_it_was(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,9 +10,15 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from tests.spark.streams import SYSTEM, Stream, schema_of
+from tests.spark.streams import SYSTEM, Stream, note, schema_of
 from weft.errors import WeftError
 from weft.runtime import kernel, table_checkpoint
+
+
+def head(table: kernel.Table) -> tuple[int, int] | None:
+    """The newest knot that is not cut, and its version."""
+    found = table.head()
+    return None if found is None else (found.note.knot, found.version)
 
 
 def test_a_table_that_is_not_there_has_no_versions(spark: SparkSession, tmp_path: Path) -> None:
@@ -23,7 +29,7 @@ def test_a_table_that_is_not_there_has_no_versions(spark: SparkSession, tmp_path
     assert table.find(1) is None
     assert table.knots(0, 10) == []
     with pytest.raises(WeftError):
-        table.commit(-1, {"knot": 1}, [])
+        table.commit(-1, note(1), [])
 
 
 def test_creating_twice_is_the_same_and_another_schema_conflicts(
@@ -44,11 +50,13 @@ def test_knots_are_commits_that_other_readers_see(spark: SparkSession, tmp_path:
     assert stream.tie(2, []) == 2
     assert stream.tie(4, [4]) == 3
     assert stream.read() == stream.read_with_spark() == [1, 2, 3, 4]
-    assert stream.table.head() == {"knot": 4, "version": 3}
-    assert stream.table.find(1) == {"knot": 1, "id": "a", "watermark": 5, "version": 1}
+    assert head(stream.table) == (4, 3)
+    first = stream.table.find(1)
+    assert first is not None and first.version == 1
+    assert first.note == note(1, id="a", watermark=5)
     assert stream.table.find(3) is None
-    assert [knot["weft"]["knot"] for knot in stream.table.knots(0, 9)] == [1, 2, 4]
-    assert [len(knot["files"]) for knot in stream.table.knots(1, 4)] == [0, 1]
+    assert [knot.note.knot for knot in stream.table.knots(0, 9)] == [1, 2, 4]
+    assert [len(knot.files) for knot in stream.table.knots(1, 4)] == [0, 1]
 
 
 def test_a_second_writer_of_a_version_gets_a_conflict(spark: SparkSession, tmp_path: Path) -> None:
@@ -56,7 +64,7 @@ def test_a_second_writer_of_a_version_gets_a_conflict(spark: SparkSession, tmp_p
     other = kernel.Table(spark, stream.path)
     seen = other.version()
     stream.tie(1, [1])
-    for attempt in (lambda: other.commit(seen, {"knot": 1}, []), lambda: stream.tie(1, [1])):
+    for attempt in (lambda: other.commit(seen, note(1), []), lambda: stream.tie(1, [1])):
         with pytest.raises(WeftError) as caught:
             attempt()
         assert caught.value.code == "table.conflict"
@@ -70,20 +78,38 @@ def test_a_cut_takes_knots_out_and_they_stay_out(spark: SparkSession, tmp_path: 
     version = stream.table.cut(4, 6, {"why": "test"})
     assert stream.table.cut(4, 6, {"why": "test"}) == version == stream.table.version()
     assert stream.read() == [1, 2, 3, 4]
-    assert stream.table.head() == {"knot": 4, "version": 4}
+    assert head(stream.table) == (4, 4)
+    last = stream.table.last()
+    assert last is not None and last.note.knot == 6
     assert stream.table.find(5) is None
     stream.tie(7, [7])
     stream.table.cut(2, 7, {})
-    assert stream.table.head() == {"knot": 2, "version": 2}
+    assert head(stream.table) == (2, 2)
     stream.tie(8, [8])
     assert stream.read() == stream.read_with_spark() == [1, 2, 8]
     reopened = kernel.Table(spark, stream.path)
-    assert [knot["weft"]["knot"] for knot in reopened.knots(0, 99)] == [1, 2, 8]
+    assert [knot.note.knot for knot in reopened.knots(0, 99)] == [1, 2, 8]
     assert [reopened.find(knot) is not None for knot in range(1, 9)] == [
         *[True, True],
         *[False] * 5,
         True,
     ]
+
+
+def test_a_cut_that_comes_again_late_undoes_nothing_that_came_after_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream(spark, tmp_path)
+    for knot in range(1, 4):
+        stream.tie(knot, [knot])
+    cut = stream.table.cut(1, 3, {"operation": "a"})
+    stream.table.restore(1, 3, {"operation": "b"})
+    sleeper = kernel.Table(spark, stream.path)
+    assert sleeper.cut(1, 3, {"operation": "a"}) == cut
+    assert stream.read() == [1, 2, 3]
+    stream.table.cut(1, 3, {"operation": "c"})
+    sleeper.restore(1, 3, {"operation": "b"})
+    assert stream.read() == [1]
 
 
 def test_a_cut_of_everything_leaves_an_empty_stream(spark: SparkSession, tmp_path: Path) -> None:
@@ -102,8 +128,8 @@ def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> N
     woven = stream.rows([2], 2).select(
         f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path})["outputs"]["out"]
-    stream.table.commit(1, {"knot": 2}, written["files"], schema=json.loads(wider.json()))
+    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
+    stream.table.commit(1, note(2), written.files, schema=json.loads(wider.json()))
     stream.tie(3, [3])
     assert stream.table.schema() == json.loads(wider.json())
     assert kernel.Table(spark, stream.path).schema() == json.loads(wider.json())
@@ -116,7 +142,7 @@ def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> N
 def test_a_long_log_is_opened_by_reading_a_few_files(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
     for knot in range(1, 301):
-        stream.table.commit(knot - 1, {"knot": knot}, [])
+        stream.table.commit(knot - 1, note(knot), [])
     stream.table.cut(10, 300, {})
     for file in (tmp_path / "_delta_log").glob("*.json"):
         if int(file.stem) not in {0, 10, 300, 301}:
@@ -124,7 +150,7 @@ def test_a_long_log_is_opened_by_reading_a_few_files(spark: SparkSession, tmp_pa
     reopened = kernel.Table(spark, stream.path)
     assert reopened.version() == 301
     assert reopened.schema() == json.loads(stream.schema.json())
-    assert reopened.head() == {"knot": 10, "version": 10}
+    assert head(reopened) == (10, 10)
 
 
 def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Path) -> None:
@@ -135,11 +161,11 @@ def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Pa
     deltalake.DeltaTable(stream.path).alter.set_table_properties(
         {"delta.logRetentionDuration": "interval 9 days"}
     )
-    assert stream.table.head() == {"knot": 1, "version": 1}
+    assert head(stream.table) == (1, 1)
     stream.tie(3, [3])
     reopened = kernel.Table(spark, stream.path)
     assert reopened.find(2) is None
-    assert reopened.head() == {"knot": 3, "version": 5}
+    assert head(reopened) == (3, 5)
     assert stream.read() == [1, 3]
 
 

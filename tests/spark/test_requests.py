@@ -69,7 +69,7 @@ WRONG: list[tuple[str, str, Any, str, str]] = [
     ("POST", "/rollbacks", {"stream": "orders", "to": 99}, "rollback.no-such-knot", "99"),
     ("POST", "/rollbacks", {"stream": "oders", "to": 1}, "stream.missing", "oders"),
     ("POST", "/rollbacks", {"stream": "orders", "to": 2}, "rollback.nothing", "orders"),
-    ("GET", "/rollbacks/rollback-1", None, "rollback.missing", "rollback-1"),
+    ("GET", "/rollbacks/rollback-1", None, "operation.missing", "rollback-1"),
     ("POST", "/branches", {"stream": "oders", "name": "trial"}, "stream.missing", "oders"),
     ("POST", "/branches", {"stream": "orders", "name": "A B"}, "rule.bad-output", "A B"),
     (

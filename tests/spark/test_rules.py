@@ -204,3 +204,27 @@ def test_a_pipeline_reads_the_side_stream_of_a_rule(run: Play) -> None:
     assert [row["email"] for row in run.rows("loud")] == [
         f"USER{n}@EXAMPLE.ORG" for n in (5, 6, 12, 13)
     ]
+
+
+def test_a_project_with_a_title_and_names_in_snake_case_runs(tmp_path: Path) -> None:
+    project = {
+        "app_name": "My Stream Processor: 東京/№ 1",
+        "processing": {"parallelism": 1},
+        "streams": {"raw_orders": shop()["streams"]["orders"]},
+        "pipelines": {
+            "count_orders": {
+                "from": "raw_orders",
+                "steps": [{"filter": "id > 0"}],
+                "window": {"type": "tumbling", "size_ms": 10_000},
+                "aggregate": {"orders": "count(*)"},
+                "to": "order_counts",
+            }
+        },
+    }
+    with play(project, storage=tmp_path) as run:
+        run.attach(stream="raw_orders", steps=[{"filter": "id > 1"}], output="big_orders")
+        run.feed("raw_orders", orders(0, 3))
+        run.feed("raw_orders", [order(30)])
+        assert sorted(ids(run.rows("big_orders"))) == [2, 30]
+        assert [row["orders"] for row in run.rows("order_counts")] == [2]
+        assert run.api.get("/status").json()["project"] == project["app_name"]

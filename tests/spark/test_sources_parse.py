@@ -74,6 +74,8 @@ BAD: dict[bytes | None, str] = {
     b'{"at":null}': "column 'at': it is missing, and it is the event time",
     b'{"id":1}': "column 'at': it is missing, and it is the event time",
     b'{"day":"2026-02-30"}': "column 'day': expected date, found \"2026-02-30\"; write 2026-01-31",
+    b'{"at":1,"ID":"x"}': "column 'id': expected bigint, found \"x\"",
+    b'{"day":"0000-01-01"}': "column 'day': 0000-01-01 is out of range for date (years 1 to 9999)",
     b'{"tags":[1,"a"]}': "column 'tags[1]': expected int, found \"a\"",
     b'{"s":{"a":true}}': "column 's.a': expected int, found true",
     b'{"m":{"k":"v"}}': "column 'm.k': expected bigint, found \"v\"",
@@ -89,6 +91,14 @@ GOOD: dict[bytes, dict[str, Any]] = {
     b'{"at":1,"unknown":{"a":[1]}}': {},
     b'\xef\xbb\xbf{"at":1,"id":1}': {"id": 1},
     b'{"at":1,"id":1,"id":2}': {"id": 2},
+    b'{"at":1,"ID":5,"EMail":"x","S":{"A":7}}': {
+        "id": 5,
+        "email": "x",
+        "s": Row(a=7, t=None),
+    },
+    b'{"AT":1,"ID":"wrong","id":6,"Id":[1]}': {"id": 6},
+    b'{"at":1,"Id":1,"ID":2}': {"id": 2},
+    b'{"at":1,"ID":null,"TAGS":[1]}': {"tags": [1]},
     b'{"at":1,"id":1e3,"n":5.0}': {"id": 1000, "n": 5},
     b'{"at":1,"total":12.345}': {"total": Decimal("12.35")},
     b'{"at":1,"total":"12.3"}': {"total": Decimal("12.30")},
@@ -149,6 +159,14 @@ def test_a_good_record_has_its_columns(spark: SparkSession) -> None:
         ("1,a", "the line has 2 fields where 3 are expected"),
         ("1,a,1,2", "the line has 4 fields where 3 are expected"),
         ('1,"a,1', "a quote is not closed"),
+        ('1,"a\nb",1\n', (1, "a\nb", moment("1970-01-01T00:00:00.001000Z"))),
+        ('1,"a\r\n""b""",1\r\n', (1, 'a\r\n"b"', moment("1970-01-01T00:00:00.001000Z"))),
+        ('1,5" pipe,1', (1, '5" pipe', moment("1970-01-01T00:00:00.001000Z"))),
+        ("#1,a,1", "column 'id': expected bigint, found \"#1\""),
+        ("\ufeff1,a,1", (1, "a", moment("1970-01-01T00:00:00.001000Z"))),
+        ('1,"a"b,1', "a value goes on after its closing quote"),
+        ("1,a,1\n2,b,1", "a line ends outside of quotes"),
+        ("1,a\nb,1", "a line ends outside of quotes"),
         ("x,a,1", "column 'id': expected bigint, found \"x\""),
         ("1,a,", "column 'at': it is missing, and it is the event time"),
     ],
@@ -170,6 +188,33 @@ def test_a_csv_line_is_taken_by_its_header(spark: SparkSession) -> None:
         separator=";",
     )
     assert tuple(row)[:4] == (7, None, moment("2026-01-01T00:00:00Z"), None)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "found"),
+    [
+        ("AT,Id,NAME", "1,7,x", (7, "x")),
+        (" id , name , at ", "7,x,1", (7, "x")),
+        ("ID,id,name,at", "8,7,x,1", (7, "x")),
+        ('"id","na""me",at', "7,x,1", (7, None)),
+        ("id,name,at", "7,x", "the line has 2 fields where 3 are expected"),
+    ],
+)
+def test_a_name_in_a_csv_header_is_found_whatever_its_case(
+    spark: SparkSession, header: str, line: str, found: Any
+) -> None:
+    schema = Schema.of({"id": "long", "name": "string", "at": "timestamp"})
+    [row] = run(spark, [line.encode()], schema=schema, format="csv", header=header)
+    assert (row["_bad"] or tuple(row)[:2]) == found
+
+
+def test_records_of_files_with_different_headers_are_told_apart(spark: SparkSession) -> None:
+    schema = Schema.of({"a": "int", "b": "int"})
+    headers = ["a,b", "b,a", "B,A", "a,b"]
+    rows = [(b"1,2", 0, str(n), None, header) for n, header in enumerate(headers)]
+    frame = spark.createDataFrame(rows, RAW).coalesce(1)
+    found = parse(frame, Parsing(schema, "csv"), source="orders").collect()
+    assert [(row.a, row.b) for row in found] == [(1, 2), (2, 1), (2, 1), (1, 2)]
 
 
 def test_without_a_declared_event_time_the_record_has_that_of_its_source(

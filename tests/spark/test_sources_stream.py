@@ -140,7 +140,39 @@ def test_new_files_are_read_and_unfinished_ones_are_not(
     ]
 
 
-def test_a_file_that_changes_after_it_was_admitted_stops_the_query_with_its_name(
+def test_lines_that_are_appended_are_read_once_through_restarts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "in" / "a.json"
+    file.parent.mkdir()
+    file.write_text(make_lines(1, 2, 3))
+    stream = make_stream("files", path=str(file.parent), settle_ms=10)
+    first = Reading(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c")
+    first.wait(rows=3)
+    with file.open("a") as more:
+        more.write(make_lines(4, 5))
+    first.wait(rows=5)
+    first.stop()
+    last = max(first.batches)
+    (
+        tmp_path / "c" / "commits" / str(last)
+    ).unlink()  # as if it had died before the end of its batch
+    with file.open("a") as more:
+        more.write(make_lines(6))
+    again = Reading(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c")
+    again.wait(rows=len(first.batches[last]) + 1)
+    again.stop()
+    assert again.batches[last] == first.batches[last]
+    rows = all_rows({**first.batches, **again.batches})
+    assert [(row["id"], row["_position"]) for row in rows] == [
+        (n, f"a.json#{n}") for n in range(1, 7)
+    ]
+    file.write_text(make_lines(9))
+    third = read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=1)
+    assert [(row["id"], row["_id"]) for row in all_rows(third)] == [(9, "orders/0/a.json#1@2")]
+
+
+def test_a_file_that_is_gone_before_it_was_read_stops_the_query_with_its_name(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     file = tmp_path / "in" / "a.json"
@@ -148,13 +180,68 @@ def test_a_file_that_changes_after_it_was_admitted_stops_the_query_with_its_name
     file.write_text(make_lines(1, 2, 3))
     stream = make_stream("files", path=str(file.parent), settle_ms=0)
     batches = read(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c", rows=3)
-    file.write_text(make_lines(1, 2, 3, 4))
+    file.unlink()
     (tmp_path / "c" / "commits" / str(max(batches))).unlink()
     again = Reading(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c")
     again.wait(batches=1)
     with pytest.raises(StreamingQueryException) as caught:
         again.query.awaitTermination(10)
-    assert f"File {file} has changed" in str(caught.value)
+    assert f"File {file} is gone" in str(caught.value)
+
+
+def test_forty_small_files_make_as_many_tasks_as_there_is_parallelism(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number}.json").write_text(make_lines(*range(12 * number, 12 * number + 12)))
+    stream = make_stream("files", path=str(folder), settle_ms=0)
+    raw = open_stream(
+        spark, stream, checkpoint=tmp_path / "c", processing=Processing(parallelism=2)
+    )
+    tasks: list[int] = []
+    query = (
+        with_tick(raw, "small")
+        .writeStream.foreachBatch(lambda frame, _: tasks.append(frame.rdd.getNumPartitions()))
+        .option("checkpointLocation", str(tmp_path / "c"))
+        .start()
+    )
+    query.processAllAvailable()
+    query.stop()
+    assert max(tasks) <= 2
+
+
+def test_quoted_line_breaks_are_part_of_their_csv_record(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    schema = Schema.of({"id": "long", "name": "string", "at": "timestamp"})
+    (folder / "a.csv").write_text('AT;Id;name\n1;1;"one\n""line"" two"\n2;2;plain\n3;3;"open\n')
+    (folder / "b.csv").write_text("id,name,at\n1,a,1\n")
+    stream = make_stream(
+        "files", schema, path=str(folder), format="csv", separator=";", settle_ms=0
+    )
+    rows = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=5))
+    found = {row["_position"]: row["name"] or row["_bad"] for row in rows}
+    assert found["a.csv#2"] == 'one\n"line" two'
+    assert found["a.csv#4"] == "plain"
+    assert found["a.csv#5"] == "a quote is not closed"
+    assert "no header for the columns id, name, at" in found["b.csv#1"]
+    assert {row["_position"]: row["_raw"] for row in rows}["b.csv#2"] == bytearray(b"1,a,1")
+    assert len(found) == 5
+
+
+def test_parquet_columns_are_found_whatever_their_case(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    at = pa.array([1, 2], pa.timestamp("ms"))
+    pq.write_table(pa.table({"ID": [1, 2], "At": at}), folder / "a.parquet")
+    pq.write_table(pa.table({"ID": [8, 9], "id": [3, 4], "at": at}), folder / "b.parquet")
+    stream = make_stream("files", path=str(folder), format="parquet", settle_ms=0)
+    rows = all_rows(read(open_parsed(spark, stream, tmp_path / "c"), tmp_path / "c", rows=4))
+    assert [(row["id"], row["_bad"]) for row in rows] == [(n, None) for n in (1, 2, 3, 4)]
 
 
 def test_what_a_file_cannot_give_is_a_bad_record(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,12 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.spark.projects import CLEAN, REVENUE, orders, shop
+from weft.lineage import rehash
 from weft.lineage.finding import Verification
+from weft.lineage.rehash import plain
+from weft.runtime.rehash import KernelRehash
 from weft.runtime.storage import Storage
 from weft.testing import play
 from weft.weaver.recorded import verify_storage
+from weft.weaver.store.rocks import RocksStore
 
 FLIPS = 60
 PARTS = {
@@ -71,6 +76,23 @@ def test_a_history_of_rules_crashes_and_rollbacks_is_clean(history: Path) -> Non
     assert found.counts["rows"] > 100
 
 
+def test_the_kernel_and_python_hash_every_file_alike(history: Path, spark: SparkSession) -> None:
+    paths = [str(path) for path in sorted(history.glob("streams/*/*.parquet"))]
+    kernel = {one.path: (one.rows, one.total) for one in KernelRehash(spark)(paths)}
+    python = {one.path: (one.rows, one.total) for one in plain(paths)}
+    assert kernel == python and set(kernel) == set(paths)
+    assert verify_storage(Storage(str(history)), deep=True, rehash=KernelRehash(spark)).is_clean
+
+
+def test_files_are_hashed_alike_on_several_processes(
+    history: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(path) for path in sorted(history.glob("streams/*/*.parquet"))]
+    alone = {one.path: one for one in plain(paths)}
+    monkeypatch.setattr(rehash, "POOLED_BYTES", 0)
+    assert {one.path: one for one in plain(paths)} == alone
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_one_changed_bit_is_found_wherever_it_is(copy: Path, part: str) -> None:
     chance = random.Random(part)
@@ -103,3 +125,54 @@ def test_a_commit_that_is_gone_is_found(copy: Path) -> None:
 def test_a_table_that_is_gone_is_found(copy: Path) -> None:
     shutil.rmtree(copy / "streams/clean-orders")
     assert "table.missing-knot" in {finding.code for finding in verify(copy).findings}
+
+
+def test_a_table_that_no_stream_names_is_found(copy: Path) -> None:
+    shutil.copytree(copy / "streams/orders", copy / "streams/stray")
+    assert "table.unnamed" in codes(copy)
+
+
+def test_a_store_that_lost_its_records_is_not_clean(copy: Path, tmp_path: Path) -> None:
+    shutil.rmtree(copy / "weaver")
+    assert codes(copy) == {"store.missing"}
+    RocksStore(copy / "weaver").close()
+    assert {"storage.other-history", "table.unnamed"} <= codes(copy)
+
+
+def test_a_checkpoint_that_is_gone_is_found(copy: Path) -> None:
+    shutil.rmtree(newest(copy, "clean"))
+    assert codes(copy) == {"checkpoint.gone"}
+
+
+def test_a_checkpoint_of_another_pipeline_is_found(copy: Path) -> None:
+    shutil.rmtree(newest(copy, "clean"))
+    shutil.copytree(newest(copy, "revenue"), copy / "pipelines/clean/1")
+    assert {"checkpoint.foreign"} <= codes(copy)
+
+
+@pytest.mark.parametrize("part", ["offsets/*", "commits/*", "state/**/*.changelog", "metadata"])
+def test_a_changed_file_of_a_checkpoint_is_found(copy: Path, part: str) -> None:
+    path = sorted(p for p in newest(copy, "revenue").glob(part) if p.is_file())[-1]
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert "checkpoint.altered" in codes(copy), path
+
+
+@pytest.mark.parametrize("part", ["offsets", "commits"])
+def test_a_file_that_is_missing_in_the_middle_of_a_checkpoint_is_found(
+    copy: Path, part: str
+) -> None:
+    folder = newest(copy, "orders") / part
+    first, *_ = sorted(int(path.name) for path in folder.glob("[0-9]*"))
+    (folder / str(first + 1)).unlink()
+    assert "checkpoint.altered" in codes(copy)
+
+
+def codes(folder: Path) -> set[str]:
+    return {finding.code for finding in verify(folder).findings}
+
+
+def newest(folder: Path, pipeline: str) -> Path:
+    """The checkpoint directory that a pipeline is in."""
+    epochs = (folder / "pipelines" / pipeline).glob("[0-9]*")
+    return max(epochs, key=lambda path: int(path.name))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.spark.projects import CLEAN, ORDERS, REVENUE, order, shop
+from weft.clock import ManualClock
 from weft.errors import WeftError
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play
@@ -99,7 +101,7 @@ def test_state_survives_a_changed_number_of_partitions(run: Play) -> None:
     plan = run.api.post("/pipelines/revenue/repartition?dry_run=true", json={"partitions": 3})
     assert plan.json()["status"] == "planned"
     done = run.api.post("/pipelines/revenue/repartition", json={"partitions": 3})
-    assert done.raise_for_status().json()["windows"] == 2
+    assert done.raise_for_status().json()["result"]["windows"] == 2
     run.feed("orders", [at(3, 3)])
     run.feed("orders", [at(12, 4)])
     assert sorted(panes(run)) == [(0, 1, "on_time", 0), (0, 2, "on_time", 0)]
@@ -134,30 +136,140 @@ def test_duplicates_are_absorbed_and_windows_see_the_rest(tmp_path: Path) -> Non
         assert panes(run, "counts") == [(0, 3, "on_time", 0)]
 
 
-def test_two_streams_are_joined_within_a_window(tmp_path: Path) -> None:
+def test_duplicates_of_a_stream_without_time_are_told_by_when_they_were_written(
+    tmp_path: Path,
+) -> None:
+    project = {
+        "app_name": "shop",
+        "processing": {"parallelism": 1},
+        "streams": {"s": {"source": {"mock": {}}, "schema": {"id": "long", "product": "string"}}},
+        "pipelines": {
+            "once": {"from": "s", "dedupe": {"by": ["product"], "within_seconds": 60}, "to": "o"}
+        },
+    }
+    clock = ManualClock(datetime(2026, 1, 1, tzinfo=UTC))
+    with play(project, storage=tmp_path, clock=clock) as run:
+        run.feed("s", [{"id": 1, "product": "pen"}, {"id": 2, "product": "pen"}])
+        clock.advance(timedelta(seconds=59))
+        run.feed("s", [{"id": 3, "product": "pen"}, {"id": 4, "product": "ink"}])
+        run.crash("write", visit=2)
+        clock.advance(timedelta(seconds=2))
+        run.feed("s", [{"id": 5, "product": "pen"}, {"id": 6, "product": "ink"}])
+        clock.advance(timedelta(seconds=5))  # the dead worker's lease is over
+        run.resume()
+        assert [row["id"] for row in run.rows("o")] == [1, 4, 5]
+        assert run.rows("o.late") == []
+        assert [knot.ledger.absorbed for knot in run.knots("o")] == [1, 1, 1]
+        # A key is forgotten when its time has passed and something new came.
+        [windows] = [knot.watermarks["windows"] for knot in run.knots("o")[-1:]]
+        assert windows == 2
+
+
+PAYMENTS = {
+    "source": {"mock": {}},
+    "schema": {"order_id": "long", "paid": "string", "paid_at": "timestamp"},
+    "key": "order_id",
+    "event_time": "paid_at",
+}
+
+
+def joining(kind: str, on: dict[str, str]) -> dict[str, Any]:
+    """Orders and payments that meet within ten seconds."""
     project = shop(
         joined={
             "from": ["orders", "payments"],
-            "join": {"type": "left", "on": {"id": "order_id"}},
+            "join": {"type": kind, "on": on},
             "window": {"type": "tumbling", "size_ms": 10_000},
             "to": "paid-orders",
         }
     )
-    payments = {
-        "source": {"mock": {}},
-        "schema": {"order_id": "long", "paid": "string", "paid_at": "timestamp"},
-        "key": "order_id",
-        "event_time": "paid_at",
-    }
-    project["streams"] = {"orders": ORDERS, "payments": payments}
-    with play(project, storage=tmp_path) as run:
+    project["streams"] = {"orders": ORDERS, "payments": PAYMENTS}
+    return project
+
+
+def payment(second: int, number: int, paid: str) -> dict[str, Any]:
+    return {"order_id": number, "paid": paid, "paid_at": f"2026-01-01T00:00:{second:02d}Z"}
+
+
+def test_two_streams_are_joined_within_a_window(tmp_path: Path) -> None:
+    with play(joining("left", {"id": "order_id"}), storage=tmp_path) as run:
         run.feed("orders", [at(1, 1), at(2, 2)])
-        run.feed("payments", [{"order_id": 1, "paid": "card", "paid_at": "2026-01-01T00:00:05Z"}])
+        run.feed("payments", [payment(5, 1, "card")])
         run.feed("orders", [at(30, 9)])
         assert run.rows("paid-orders") == []
-        run.feed("payments", [{"order_id": 9, "paid": "cash", "paid_at": "2026-01-01T00:00:30Z"}])
+        run.feed("payments", [payment(30, 9, "cash")])
         rows = sorted(run.rows("paid-orders"), key=lambda row: row["id"])
         assert [(row["id"], row["paid"]) for row in rows] == [(1, "card"), (2, None)]
+
+
+def test_a_stream_ahead_of_the_other_makes_no_record_late(tmp_path: Path) -> None:
+    """A window that has not closed takes every record of its own, as it does in Flink and in Beam."""
+    streams = {
+        name: {
+            "source": {"mock": {}},
+            "schema": {"key": "string", value: "long", at: "timestamp"},
+            "event_time": at,
+        }
+        for value, at, names in (
+            ("value", "at", ("fast", "slow", "left")),
+            ("price", "paid_at", ("right",)),
+        )
+        for name in names
+    }
+    window = {"type": "tumbling", "size_ms": 5000}
+    pipelines = {
+        "sums": {
+            "from": ["fast", "slow"],
+            "by": ["key"],
+            "window": window,
+            "aggregate": {"total": "sum(value)"},
+        },
+        "pairs": {"from": ["left", "right"], "join": {"on": ["key"]}, "window": window},
+    }
+    project = {
+        "app_name": "ahead",
+        "processing": {"parallelism": 1},
+        "watermarks": {"idle_seconds": 1e6},
+        "streams": streams,
+        "pipelines": pipelines,
+    }
+
+    def record(stream: str, key: str, value: int, second: str) -> dict[str, Any]:
+        _, number, moment = streams[stream]["schema"]
+        return {"key": key, number: value, moment: f"2026-01-01T00:00:{second}Z"}
+
+    with play(project, storage=tmp_path) as run:
+        for ahead, behind, result in (("fast", "slow", "sums"), ("left", "right", "pairs")):
+            run.feed(ahead, [record(ahead, "x", 1, "01")])
+            run.feed(behind, [record(behind, "x", 10, "02")])
+            run.feed(ahead, [record(ahead, "other", 0, "09.5")])
+            run.feed(ahead, [record(ahead, "x", 2, "03")])
+            assert run.rows(result) == []
+            run.feed(behind, [record(behind, "other", 0, "09.5")])
+            assert run.rows(f"{result}.late") == []
+        assert [(row["key"], row["total"]) for row in run.rows("sums")] == [("x", 13)]
+        pairs = [(row["value"], row["price"]) for row in run.rows("pairs")]
+        assert sorted(pairs) == [(1, 10), (2, 10)]
+
+
+def test_rules_and_branches_work_on_the_streams_of_a_join(tmp_path: Path) -> None:
+    with play(joining("full", {"ID": "Order_Id"}), storage=tmp_path) as run:
+        run.attach(stream="orders", steps=[{"set": {"email": "'hidden'"}}])
+        with pytest.raises(WeftError) as caught:
+            run.attach(stream="payments", steps=[{"drop": "order_id"}])
+        assert caught.value.code == "rule.breaks-pipeline"
+        run.api.post("/branches", json={"stream": "payments", "name": "trial"}).raise_for_status()
+        run.attach(stream="trial", steps=[{"set": {"paid": "upper(paid)"}}], id="loud")
+        run.api.post("/branches/trial/promote").raise_for_status()
+        run.feed("orders", [at(1, 1)])
+        run.feed("payments", [payment(5, 1, "card"), payment(6, 7, "cash")])
+        run.feed("orders", [at(30, 9)])
+        run.feed("payments", [payment(30, 9, "cash")])
+        rows = sorted(run.rows("paid-orders"), key=lambda row: row["id"])
+        assert [(row["id"], row["email"], row["paid"]) for row in rows] == [
+            (1, "hidden", "CARD"),
+            (7, None, "CASH"),
+        ]
 
 
 def test_state_in_memory_gives_the_same_panes(tmp_path: Path) -> None:

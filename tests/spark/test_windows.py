@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,11 +12,22 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
 
-from tests.spark.windowing import Answer, WindowRun, pane_of, to_ms
+from tests.spark.windowing import (
+    BUCKETS,
+    VALUES,
+    Answer,
+    WindowRun,
+    pane_of,
+    static_frame,
+    to_ms,
+)
 from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
 from tests.unit.windows.strategy import streams, windows
+from weft.windows import panes
+from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
 TUMBLING = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 20})
@@ -48,9 +61,9 @@ def late_of(row: Any) -> tuple[Any, ...]:
 
 def compare(number: int, model: Model, knots: list[Knot], answer: Answer) -> None:
     """One batch of one window against the model, and its ledger."""
-    panes, late = model.run(knots)
+    told, late = model.run(knots)
     assert Counter(pane_of(pane) for at, pane in answer.panes if at == number) == Counter(
-        expected_pane(pane) for knot in panes for pane in knot
+        expected_pane(pane) for knot in told for pane in knot
     )
     assert Counter(late_of(row) for at, row in answer.late if at == number) == Counter(
         expected_late(row) for knot in late for row in knot
@@ -95,6 +108,142 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
             run.stop()
 
     check()
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_records_of_two_streams_are_late_by_the_watermark_of_the_operator(
+    spark: SparkSession, part: int
+) -> None:
+    """However far one stream is ahead of the other: the lower of the two watermarks decides."""
+
+    @seed(part)
+    @settings(
+        max_examples=2,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(spec=windows(), left=streams(most_knots=8), right=streams(most_knots=8))
+    def check(spec: WindowSpec, left: list[Knot], right: list[Knot]) -> None:
+        both = _input(static_frame(spark, left), 0).unionByName(
+            _input(static_frame(spark, right), 1)
+        )
+        rows = panes.attach(
+            both,
+            window=spec,
+            by=["key"],
+            aggregates=list(VALUES),
+            buckets=BUCKETS,
+            pipeline="two",
+            inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
+        ).collect()
+        told, late = Model(spec).run(_merged(left, right))
+        assert Counter(_untimed(pane_of(row.pane)) for row in rows if row.pane) == Counter(
+            _untimed(expected_pane(pane)) for knot in told for pane in knot
+        )
+        assert Counter(late_of(row.late) for row in rows if row.late) == Counter(
+            expected_late(row) for knot in late for row in knot
+        )
+
+    check()
+
+
+def _input(frame: DataFrame, number: int) -> DataFrame:
+    control = sql.regexp_replace("_control", r"^\{", f'{{"input": {number}, ')
+    return frame.withColumn("_input", sql.lit(number)).withColumn("_control", control)
+
+
+def _merged(left: list[Knot], right: list[Knot]) -> list[Knot]:
+    """The knots of two streams as the operator takes them: by number, and the left one first."""
+    watermarks: list[int | None] = [None, None]
+    knots = []
+    for pair in zip_longest(left, right):
+        for number, knot in enumerate(pair):
+            if knot is None:
+                continue
+            if knot.watermark is not None:
+                watermarks[number] = knot.watermark
+            known = [mark for mark in watermarks if mark is not None]
+            knots.append(Knot(knot.rows, min(known) if len(known) == 2 else None))
+    return knots
+
+
+def _untimed(pane: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A pane without its own time, for which a record counts by the watermark of its own stream."""
+    return (*pane[:4], *pane[5:])
+
+
+MAX = 2**63 - 1
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Bounds that no timestamp reaches stop at the last one; such windows never end."""
+    early = {"early": {"count": 2}}
+    specs = [
+        {"type": "session", "gap_ms": MAX, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "offset_ms": MAX - 1, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "offset_ms": 1000, "trigger": early},
+        {"type": "sliding", "size_ms": MAX, "slide_ms": MAX // 2, "trigger": early},
+        {"type": "tumbling", "size_ms": MAX, "allowed_lateness_ms": MAX},
+        {"type": "sliding", "size_ms": MAX, "slide_ms": MAX // 2 + 1, "allowed_lateness_ms": 5},
+        {"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": MAX - 5},
+        {"type": "session", "gap_ms": 10, "trigger": {"early": {"every_ms": MAX}}},
+    ]
+    run = _Bounds(spark, tmp_path, [WindowSpec.from_dict(spec) for spec in specs])
+    run.start()
+    run.feed([Knot([Row(-5, 1, "a"), Row(5, 2, "a")], -1_000_000)])
+    run.feed([Knot([Row(6, 3, "a"), Row(7, 4, "a")], 1_000_000_000_000)])
+    run.stop()
+    [kept] = read_windows(spark, tmp_path / "checkpoint")
+    assert (kept.start_ms, kept.end_ms, kept.end) == (-5, MAX, LAST)
+    low, high = -(2**63), 2**63 - 1
+    told = run.told
+    assert told[0] == [("early", -5000, high, [1, 2]), ("early", -5000, high, [1, 2, 3, 4])]
+    assert told[1] == [("on_time", low, 0, [1]), ("early", 0, high, [2, 3, 4])]
+    assert told[2] == [("on_time", low, -1000, [1]), ("early", -1000, high, [2, 3, 4])]
+    assert told[3] == [
+        ("early", low, 1_000_000, [1, 2]),
+        ("early", low, 1_000_000, [1, 2, 3, 4]),
+        ("on_time", low, 1_000_000, [1, 2, 3, 4]),
+    ]
+    assert told[4] == [
+        ("early", low, high, [1, 2]),
+        ("on_time", low, 1000, [1]),
+        ("early", low, high, [1, 2, 3, 4]),
+        ("early", 0, high, [2, 3, 4]),
+    ]
+    assert told[5] == [("on_time", low, 0, [1])]
+    assert told[6] == [("on_time", low, -1000, [1])]
+    assert told[7] == [("on_time", -10_000, 0, [1]), ("on_time", 0, 10_000, [2, 3, 4])]
+    assert told[8] == [("on_time", -5000, 17_000, [1, 2, 3, 4])]
+
+
+class _Bounds(WindowRun):
+    """Keeps the panes of each window with bounds in microseconds, which Python need not hold."""
+
+    told: dict[int, list[Any]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.told = {number: [] for number in range(len(self.specs))}
+
+    def _take(self, frame: DataFrame, batch: int) -> None:
+        self.answers[batch] = Answer()
+        found = frame.where("pane is not null").selectExpr(
+            "number",
+            "pane.window.kind kind",
+            "pane.window.revision revision",
+            "unix_micros(pane.window.start) start",
+            "unix_micros(pane.window.end) end",
+            "array_sort(pane.values) held",
+        )
+        for row in found.orderBy("number", "start", "revision").collect():
+            self.told[row.number].append((row.kind, row.start, row.end, row.held))
 
 
 def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Path) -> None:

@@ -10,44 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql import SparkSession
 
-from tests.spark.windowing import SCHEMA, WindowRun, pane_of, to_text
+from tests.spark.windowing import BUCKETS, WindowRun, pane_of, static_frame
 from tests.unit.windows.model import Knot, Row
-from weft.windows import dedupe, join, reducer
+from weft.weaving.schema import Schema
+from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
-BUCKETS = 2
 LATENESS = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 100})
 SESSION = WindowSpec.from_dict({"type": "session", "gap_ms": 10, "allowed_lateness_ms": 100})
-
-
-def static_frame(spark: SparkSession, knots: list[Knot]) -> DataFrame:
-    """The knots of a stream as one batch."""
-    rows: list[dict[str, Any]] = []
-    watermark, marks = None, []
-    for number, knot in enumerate(knots, 1):
-        for place, row in enumerate(knot.rows):
-            weft = {
-                "id": f"{number}-{place}",
-                "knot": number,
-                "event_time": to_text(row.at),
-                "watermark": to_text(watermark),
-            }
-            rows.append({"key": row.key, "value": row.value, "_weft": weft})
-        watermark = watermark if knot.watermark is None else knot.watermark
-        marks.append([number, watermark])
-    controls = [{"bucket": bucket, "knots": marks} for bucket in range(BUCKETS)]
-    rows += [{"_control": json.dumps(control)} for control in controls]
-    # A batch query with state finds Spark's state stores only once streaming was used.
-    assert spark.streams.active is not None
-    return spark.read.schema(SCHEMA).json(
-        spark.sparkContext.parallelize([json.dumps(r) for r in rows], 2)
-    )
 
 
 LEFT = [Knot([Row(1, 10, "a"), Row(2, 11, "a"), Row(3, 12, "b"), Row(4, 13, None)]), Knot([], 50)]
@@ -119,10 +94,10 @@ class Longest:
 
 def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession) -> None:
     rows = [Row(at, value, "a") for at, value in enumerate([1, 5, 6, 7, 2, 3])]
-    panes = reducer.attach(
+    panes = fold.attach(
         static_frame(spark, [Knot(rows, 50)]),
-        Longest(),
-        returns=StructType.fromDDL("longest int"),
+        Longest,
+        returns=Schema.of({"longest": "int"}),
         window=LATENESS,
         by=["key"],
         aggregates=[Aggregate("n", "count")],
@@ -150,6 +125,18 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
     reports = [json.loads(row.control) for row in rows if row.control]
     assert sum(report["absorbed"] for report in reports) == 3
     assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
+
+
+def test_a_time_without_end_remembers_every_key(spark: SparkSession) -> None:
+    knots = [
+        Knot([Row(100, 1, "a")], 1_000_000_000_000),
+        Knot([Row(5, 2, "a"), Row(7, 3, "b")], 1_000_000_000_001),
+        Knot([Row(1_000_000_000_000, 4, "b")], None),
+    ]
+    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 2**63 - 1})
+    rows = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="d").collect()
+    assert sorted(row.row.value for row in rows if row.row) == [1, 3]
+    assert [row.late for row in rows if row.late] == []
 
 
 @pytest.mark.parametrize("state", ["rocksdb", "memory"])

@@ -17,6 +17,7 @@ from weft.windows.panes import State, attach
 from weft.windows.window import WindowSpec
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BUCKETS = 2
 SCHEMA = (
     "key string, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, "
     "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
@@ -37,6 +38,30 @@ def to_text(ms: int | None) -> str | None:
         None
         if ms is None
         else (EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds")
+    )
+
+
+def static_frame(spark: SparkSession, knots: list[Knot]) -> DataFrame:
+    """The knots of a stream as one batch."""
+    rows: list[dict[str, Any]] = []
+    watermark, marks = None, []
+    for number, knot in enumerate(knots, 1):
+        for place, row in enumerate(knot.rows):
+            weft = {
+                "id": f"{number}-{place}",
+                "knot": number,
+                "event_time": to_text(row.at),
+                "watermark": to_text(watermark),
+            }
+            rows.append({"key": row.key, "value": row.value, "_weft": weft})
+        watermark = watermark if knot.watermark is None else knot.watermark
+        marks.append([number, watermark])
+    controls = [{"bucket": bucket, "knots": marks} for bucket in range(BUCKETS)]
+    rows += [{"_control": json.dumps(control)} for control in controls]
+    # A batch query with state finds Spark's state stores only once streaming was used.
+    assert spark.streams.active is not None
+    return spark.read.schema(SCHEMA).json(
+        spark.sparkContext.parallelize([json.dumps(r) for r in rows], 2)
     )
 
 

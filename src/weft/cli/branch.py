@@ -8,7 +8,7 @@ import click
 
 from weft.cli.command import asks_weaver
 from weft.cli.stream import stream, stream_name
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def diff(terminal: Terminal, streams: str) -> None:
     """Rows added, removed and changed in a branch against its stream: `orders..trial`, or `trial`."""
     left, dots, right = streams.partition("..")
     branch = right if dots else left
-    found = terminal.get(f"/branches/{branch}/diff")
+    found = terminal.get(path_to("branches", branch, "diff"))
     if dots and left != found["left"]:
         raise WeftError(
             f"'{branch}' is a branch of '{found['left']}', not of '{left}'.",
@@ -59,7 +59,7 @@ def diff(terminal: Terminal, streams: str) -> None:
 @asks_weaver
 def promote(terminal: Terminal, branch: str) -> None:
     """Move the rules of a branch to its stream and end the branch."""
-    found = terminal.post(f"/branches/{branch}/promote", doing="Checking the rules")
+    found = terminal.post(path_to("branches", branch, "promote"), doing="Checking the rules")
     terminal.show(found, _render_promoted)
 
 
@@ -69,7 +69,7 @@ def promote(terminal: Terminal, branch: str) -> None:
 def drop(terminal: Terminal, branch: str) -> None:
     """End a branch and its rules."""
     with terminal.wait("Dropping"):
-        terminal.weaver.call("DELETE", f"/branches/{branch}")
+        terminal.weaver.call("DELETE", path_to("branches", branch))
     terminal.show({"dropped": branch}, lambda output, _: output.line(f"Dropped {branch}."))
 
 

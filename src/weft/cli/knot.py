@@ -9,7 +9,7 @@ import click
 
 from weft.cli.command import Group, asks_weaver
 from weft.cli.stream import log, stream_name
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -29,7 +29,7 @@ knot.add_command(log, "list")
 @asks_weaver
 def show(terminal: Terminal, name: str, number: int) -> None:
     """One knot of a stream."""
-    terminal.show(terminal.get(f"/knots/{name}/{number}"), render_knot)
+    terminal.show(terminal.get(path_to("knots", name, number)), render_knot)
 
 
 def render_knot(output: Output, found: Mapping[str, Any]) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from weft.cli.supervisor import Child, ChildFailedError
+from weft.errors import WeftError
 from weft.project.definition import Project
 from weft.runtime.client import WeaverAwayError, WeaverClient
 
 TEND_S = 0.2
 WEAVER_START_S = 60.0
+DEPLOY_S = 300.0
 LOOPBACK = "127.0.0.1"
 
 
@@ -45,13 +47,27 @@ class Local:
         self.weaver = Child("weaver", [*shared, *ports], folder, log)
         self.worker = Child("worker", [*shared, *line, *sinks, *settings], folder, log)
 
-    def start(self, project: Project) -> dict[str, list[str]]:
-        """Start the weaver, deploy the project to it, start the worker; says what the deployment changed."""
+    def start(self, project: Project, *, recompute: bool = False) -> dict[str, Any]:
+        """Start weaver and worker and deploy the project to them; says what the deployment changed."""
         self.weaver.start()
         self._await_weaver()
-        changes: dict[str, list[str]] = self.client.call("PUT", "/project", project.to_dict())
+        # Before the project: what an earlier life left under way needs a worker, and may stand in the way.
         self.worker.start()
+        changes: dict[str, Any] = self._deploy(project, recompute=recompute)
         return changes
+
+    def _deploy(self, project: Project, *, recompute: bool) -> Any:
+        deadline = time.monotonic() + DEPLOY_S
+        while True:
+            try:
+                return self.client.call(
+                    "PUT", "/project", project.to_dict(), recompute=str(recompute).lower()
+                )
+            except WeftError as error:
+                if not error.retryable or time.monotonic() > deadline:
+                    raise
+            self.tend()
+            time.sleep(TEND_S)
 
     def tend(self) -> None:
         """Start again what died; to be called now and then."""
@@ -83,17 +99,35 @@ class Local:
         self.client.close()
 
     def _await_weaver(self) -> None:
+        """Wait until our own weaver answers; another project's on the same port is none of ours."""
         deadline = time.monotonic() + WEAVER_START_S
         while True:
-            try:
-                self.client.call("GET", "/health")
+            health = self._health()
+            if health is not None and health["pid"] == self.weaver.pid:
                 return
-            except WeaverAwayError:
-                if not self.weaver.is_alive:
-                    raise ChildFailedError(
-                        f"The weaver could not be started: it {self.weaver.how_it_ended()}.",
-                        hint="What it said above is the reason.",
-                    ) from None
-                if time.monotonic() > deadline:
-                    raise
+            if not self.weaver.is_alive:
+                raise self._not_started(health)
+            if time.monotonic() > deadline:
+                raise WeaverAwayError(f"The weaver does not answer at {self.address}.")
             time.sleep(0.05)
+
+    def _health(self) -> dict[str, Any] | None:
+        try:
+            health: dict[str, Any] = self.client.call("GET", "/health")
+        except WeaverAwayError:
+            return None
+        return health
+
+    def _not_started(self, health: dict[str, Any] | None) -> ChildFailedError:
+        if health is None:
+            return ChildFailedError(
+                f"The weaver could not be started: it {self.weaver.how_it_ended()}.",
+                hint="What it said above is the reason.",
+            )
+        whose = f"project '{health['project']}'" if health["project"] else "another project"
+        return ChildFailedError(
+            f"{self.address} is the address of a weaver that runs {whose} already; nothing was changed there.",
+            code="up.port-taken",
+            domain="conflict",
+            hint="Stop it, or choose another address with `--port` and `--metrics-port`.",
+        )

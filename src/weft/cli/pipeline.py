@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Group, asks_weaver
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -32,7 +32,7 @@ def list_pipelines(terminal: Terminal) -> None:
 @asks_weaver
 def show(terminal: Terminal, name: str) -> None:
     """One pipeline."""
-    terminal.show(terminal.get(f"/pipelines/{name}"), _render_pipeline)
+    terminal.show(terminal.get(path_to("pipelines", name)), _render_pipeline)
 
 
 @pipeline.command()
@@ -40,7 +40,7 @@ def show(terminal: Terminal, name: str) -> None:
 @asks_weaver
 def start(terminal: Terminal, name: str) -> None:
     """Have a pipeline run; a worker takes it as soon as one is free."""
-    started = terminal.post(f"/pipelines/{name}/start", doing="Starting")
+    started = terminal.post(path_to("pipelines", name, "start"), doing="Starting")
     terminal.show(started, lambda output, found: render_pipelines(output, [found]))
 
 
@@ -49,7 +49,7 @@ def start(terminal: Terminal, name: str) -> None:
 @asks_weaver
 def stop(terminal: Terminal, name: str) -> None:
     """Have a pipeline stop after the batch in hand."""
-    stopped = terminal.post(f"/pipelines/{name}/stop", doing="Stopping")
+    stopped = terminal.post(path_to("pipelines", name, "stop"), doing="Stopping")
     terminal.show(stopped, lambda output, found: render_pipelines(output, [found]))
 
 
@@ -59,7 +59,7 @@ def stop(terminal: Terminal, name: str) -> None:
 @asks_weaver
 def stats(terminal: Terminal, name: str, knots: int) -> None:
     """Counts, rates and batch times over the last knots of a pipeline."""
-    terminal.show(terminal.get(f"/pipelines/{name}/stats", knots=knots), _render_stats)
+    terminal.show(terminal.get(path_to("pipelines", name, "stats"), knots=knots), _render_stats)
 
 
 @pipeline.command()
@@ -70,7 +70,7 @@ def stats(terminal: Terminal, name: str, knots: int) -> None:
 def repartition(terminal: Terminal, name: str, partitions: int, dry_run: bool) -> None:
     """Move the state of a pipeline to another number of PARTITIONS, and compare it."""
     found = terminal.post(
-        f"/pipelines/{name}/repartition",
+        path_to("pipelines", name, "repartition"),
         {"partitions": partitions},
         doing="Moving the state",
         dry_run="true" if dry_run else None,
@@ -122,10 +122,13 @@ def _render_pipeline(output: Output, found: dict[str, Any]) -> None:
 
 
 def _render_repartition(output: Output, found: dict[str, Any]) -> None:
-    for number, step in enumerate(found.get("steps", ()), start=1):
+    from weft.cli.operation import render_operation
+
+    if found["status"] != "planned":
+        render_operation(output, found)
+        return
+    for number, step in enumerate(found["steps"], start=1):
         output.line(f"  {number}. {step}")
-    if found.get("status") != "planned":
-        output.fields({name: value for name, value in found.items() if name != "steps"})
 
 
 def _render_stats(output: Output, found: dict[str, Any]) -> None:

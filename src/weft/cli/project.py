@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from weft.cli.output import Output
     from weft.project.definition import Project
 
+recompute_option = click.option(
+    "--recompute",
+    is_flag=True,
+    help="Run pipelines that cannot go on with what is kept again from their recorded input.",
+)
 project_file = click.argument("file", type=click.Path(path_type=Path), default=Path("weft.yaml"))
 
 
@@ -61,13 +66,21 @@ def check(terminal: Terminal, file: Path) -> None:
 @click.command(cls=Command)
 @project_file
 @click.option("--dry-run", is_flag=True, help="Only say what would change.")
+@recompute_option
 @asks_weaver
-def apply(terminal: Terminal, file: Path, dry_run: bool) -> None:
-    """Deploy the project in FILE: what it adds or changes is started, the rest is not touched."""
+def apply(terminal: Terminal, file: Path, dry_run: bool, recompute: bool) -> None:
+    """Deploy the project in FILE: what it adds or changes is started, the rest is not touched.
+
+    A change that cannot go on with what is kept, such as another window, is refused unless --recompute is given.
+    """
     project = read_project(file)
     with terminal.wait("Deploying"):
         changes = terminal.weaver.call(
-            "PUT", "/project", project.to_dict(), dry_run=str(dry_run).lower()
+            "PUT",
+            "/project",
+            project.to_dict(),
+            dry_run=str(dry_run).lower(),
+            recompute=str(recompute).lower(),
         )
     terminal.show(changes, lambda output, found: render_changes(output, found, dry_run=dry_run))
 
@@ -79,7 +92,7 @@ def read_project(file: Path) -> Project:
     return load(file)
 
 
-def render_changes(output: Output, changes: dict[str, list[str]], *, dry_run: bool = False) -> None:
+def render_changes(output: Output, changes: dict[str, Any], *, dry_run: bool = False) -> None:
     """What a deployment adds, changes and removes, one pipeline a line."""
     signs = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
     for kind, (sign, style) in signs.items():
@@ -87,7 +100,11 @@ def render_changes(output: Output, changes: dict[str, list[str]], *, dry_run: bo
             output.line(
                 f"{sign} pipeline {name} {'would be ' if dry_run else ''}{kind}", style=style
             )
-    if not any(changes.values()):
+    for effect in changes["effects"]:
+        output.line(f"  {effect['pipeline']}: {effect['what']} ({effect['verdict']})")
+    for number, step in enumerate(changes["steps"], start=1):
+        output.line(f"  {number}. {step}")
+    if not any(changes[kind] for kind in signs):
         output.line("Nothing changes: this project is deployed already.")
 
 

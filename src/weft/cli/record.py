@@ -8,7 +8,7 @@ import click
 
 from weft.cli.command import Group, asks_weaver
 from weft.cli.stream import stream_name
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -25,7 +25,7 @@ def record() -> None:
 @asks_weaver
 def show(terminal: Terminal, name: str, id: str) -> None:
     """One record by its id, which is in the column _weft.id: `orders/0/17`."""
-    terminal.show(terminal.get(f"/records/{name}/{id}"), _render)
+    terminal.show(terminal.get(path_to("records", name, id)), _render)
 
 
 def _render(output: Output, found: dict[str, Any]) -> None:

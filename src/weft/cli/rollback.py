@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +21,31 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--list", "listing", is_flag=True, help="List the rollbacks that were.")
+@click.option(
+    "--patience",
+    default=30.0,
+    show_default=True,
+    help="Seconds that a batch in hand may go on; then it is cancelled.",
+)
+@click.option("--queue", is_flag=True, help="Wait while another operation holds a pipeline.")
+@click.option("--note", help="Why.")
+@click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
 @asks_weaver
 def rollback(
-    terminal: Terminal, stream: str | None, to: int | None, dry_run: bool, listing: bool
+    terminal: Terminal,
+    stream: str | None,
+    to: int | None,
+    dry_run: bool,
+    listing: bool,
+    patience: float,
+    queue: bool,
+    note: str | None,
+    author: str,
 ) -> None:
-    """Roll STREAM back to a knot: what came after it is gone from the tables, and all of it flows again."""
+    """Roll STREAM back to a knot: what came after it is gone from the tables, and all of it flows again.
+
+    Its newest knot can be named while a batch is in hand: that batch is given up, and pinned anew.
+    """
     if listing:
         terminal.show(terminal.get("/rollbacks"), _render_list)
         return
@@ -32,7 +53,14 @@ def rollback(
         raise click.UsageError("Name a STREAM and the knot to go back to with --to, or use --list.")
     found = terminal.post(
         "/rollbacks",
-        {"stream": stream, "to": to},
+        {
+            "stream": stream,
+            "to": to,
+            "patience_s": patience,
+            "queue": queue,
+            "note": note,
+            "author": author,
+        },
         doing=f"Rolling {stream} back to knot {to}",
         dry_run="true" if dry_run else None,
     )
@@ -44,9 +72,11 @@ def render_rollback(output: Output, found: dict[str, Any]) -> None:
     plan = found["plan"]
     if found["status"] == "planned":
         output.line(f"To roll {plan['stream']} back to knot {plan['to']}:")
+    elif found["status"] == "done":
+        output.line(f"{found['id']}: {plan['stream']} is back at knot {plan['to']} (done).")
     else:
         output.line(
-            f"{found['id']}: {plan['stream']} is back at knot {plan['to']} ({found['status']})."
+            f"{found['id']} is {found['status']}; `weft operation show {found['id']}` says how far it is."
         )
     for number, step in enumerate(plan["steps"], start=1):
         output.line(f"  {number}. {step}")

@@ -11,6 +11,7 @@ from weft.cli.demo import demo
 from weft.cli.events import events
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
+from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
 from weft.cli.project import apply, check, init
 from weft.cli.record import record
@@ -18,6 +19,7 @@ from weft.cli.rollback import rollback
 from weft.cli.rule import rule
 from weft.cli.service import checkpoint, status, weaver
 from weft.cli.state import state, windows
+from weft.cli.store import backup, restore, store
 from weft.cli.stream import stream
 from weft.cli.up import up
 from weft.cli.verify import verify
@@ -53,7 +55,11 @@ for command in (
     events,
     rule,
     rollback,
+    operation,
     verify,
+    store,
+    backup,
+    restore,
 ):
     cli.add_command(command)
 

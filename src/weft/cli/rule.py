@@ -9,7 +9,7 @@ import click
 
 from weft.cli.command import Group, asks_weaver
 from weft.cli.steps import StepsCommand, step_options
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -37,7 +37,7 @@ def list_rules(terminal: Terminal, stream: str | None, active: bool) -> None:
 @asks_weaver
 def show(terminal: Terminal, name: str) -> None:
     """One rule with its history."""
-    terminal.show(terminal.get(f"/rules/{name}"), render_rule)
+    terminal.show(terminal.get(path_to("rules", name)), render_rule)
 
 
 @rule.command(cls=StepsCommand)
@@ -110,20 +110,36 @@ def attach(
 @rule_id
 @click.option("--percent", type=float, help="The new share of the keys.")
 @click.option("--in-place", is_flag=True, help="Move it from its side stream into the stream.")
+@click.option(
+    "--start",
+    type=int,
+    metavar="KNOT",
+    help="With --in-place: the past knot after which it counts.",
+)
 @asks_weaver
-def promote(terminal: Terminal, name: str, percent: float | None, in_place: bool) -> None:
+def promote(
+    terminal: Terminal, name: str, percent: float | None, in_place: bool, start: int | None
+) -> None:
     """Give a rule a larger share of the keys, or move it into place."""
-    body = {"percent": percent, "in_place": in_place}
-    found = terminal.post(f"/rules/{name}/promote", body, doing="Checking the rule")
+    body = {"percent": percent, "in_place": in_place, "start": start}
+    found = terminal.post(path_to("rules", name, "promote"), body, doing="Checking the rule")
     terminal.show(found, render_rule)
 
 
 @rule.command()
 @rule_id
+@click.option("--now", is_flag=True, help="Also for the batch in hand, which is pinned anew.")
 @asks_weaver
-def retire(terminal: Terminal, name: str) -> None:
-    """End a rule from the next knot on; what it has woven stays."""
-    terminal.show(terminal.post(f"/rules/{name}/retire", doing="Retiring"), render_rule)
+def retire(terminal: Terminal, name: str, now: bool) -> None:
+    """End a rule from the next knot on; what it has woven stays.
+
+    With --now the batch in hand is given up and pinned anew without the rule: the way out when the rule keeps
+    that batch from ever ending.
+    """
+    found = terminal.post(
+        path_to("rules", name, "retire"), doing="Retiring", now="true" if now else None
+    )
+    terminal.show(found, render_rule)
 
 
 def render_rule(output: Output, found: dict[str, Any]) -> None:

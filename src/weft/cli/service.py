@@ -75,7 +75,7 @@ def weaver(
         end_with_parent(after_s=WORKER_FIRST_S)
     # The server hands a signal on when it has shut down; this way the store is closed too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    server = make_server(Path(Storage(str(storage.absolute())).store), port=port)
+    server = make_server(Storage(str(storage.absolute())), port=port)
     server.weaver.leases.duration = timedelta(seconds=lease_seconds)
     if metrics_port:
         with port_for("metrics", metrics_port):

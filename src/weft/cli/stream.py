@@ -9,7 +9,7 @@ import click
 
 from weft.cli.command import Group, asks_weaver, pass_terminal
 from weft.cli.service import storage_option
-from weft.cli.terminal import Terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
@@ -36,7 +36,7 @@ def list_streams(terminal: Terminal) -> None:
 @asks_weaver
 def show(terminal: Terminal, name: str) -> None:
     """One stream: its columns, where it stands, who writes and reads it."""
-    terminal.show(terminal.get(f"/streams/{name}"), _render_stream)
+    terminal.show(terminal.get(path_to("streams", name)), _render_stream)
 
 
 @stream.command()

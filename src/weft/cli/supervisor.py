@@ -61,6 +61,11 @@ class Child:
         self.started = time.monotonic()
 
     @property
+    def pid(self) -> int | None:
+        """The number of the process, while there is one."""
+        return self.process.pid if self.process else None
+
+    @property
     def is_alive(self) -> bool:
         """Whether the process runs."""
         return self.process is not None and self.process.poll() is None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
 import click
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 DEFAULT_WEAVER = "http://127.0.0.1:8080"
 SLOWEST_ANSWER_S = 300.0
+
+
+def path_to(*parts: str | int) -> str:
+    """The path of a thing in the API, whatever its name holds."""
+    return "/" + "/".join(quote(str(part), safe="") for part in parts)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli.command import Command, pass_terminal
-from weft.cli.project import project_file, read_project, render_changes
+from weft.cli.project import project_file, read_project, recompute_option, render_changes
 from weft.cli.service import debug_option, metrics_option
 from weft.cli.terminal import Terminal
 from weft.cli.worker import conf_option, master_option, worker_metrics_option
@@ -34,6 +34,7 @@ START_S = 180.0
 @worker_metrics_option
 @master_option
 @conf_option
+@recompute_option
 @debug_option
 @pass_terminal
 def up(
@@ -45,6 +46,7 @@ def up(
     worker_metrics_port: int,
     master: str,
     conf: tuple[str, ...],
+    recompute: bool,
     debug: bool,
 ) -> None:
     """Run the project in FILE on this machine: a weaver and a worker, each started again if it dies.
@@ -72,7 +74,7 @@ def up(
         signal.signal(number, lambda *_: stopping.set())
     try:
         with terminal.wait("Starting the weaver"):
-            changes = local.start(project)
+            changes = local.start(project, recompute=recompute)
         render_changes(terminal.output, changes)
         _run(terminal, local, stopping)
     finally:

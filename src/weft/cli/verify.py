@@ -13,25 +13,50 @@ from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from weft.cli.output import Output
+    from weft.lineage.rehash import Rehash
 
 
 @click.command(cls=Command)
 @storage_option
 @click.option("--deep", is_flag=True, help="Hash every row again, too.")
+@click.option(
+    "--fast", is_flag=True, help="With --deep: hash by the kernel that wrote the rows, on Spark."
+)
 @pass_terminal
-def verify(terminal: Terminal, storage: Path, deep: bool) -> None:
-    """Check the store, the chain of knots, the ledgers and the tables, byte by byte.
+def verify(terminal: Terminal, storage: Path, deep: bool, fast: bool) -> None:
+    """Check the store, the chain of knots, the ledgers, the tables and the checkpoints, byte by byte.
 
     Says what is wrong where, and ends with status 1 if anything is. It reads only, and may run beside a weaver.
+    With --deep rows are hashed in Python, on all cores: another implementation than the one that wrote them. With
+    --fast it is that one, ten times as fast.
     """
+    from weft.cli.bar import Bar
     from weft.runtime.storage import Storage
     from weft.weaver.recorded import verify_storage
 
-    with terminal.wait("Verifying"):
-        found = verify_storage(Storage(str(storage)), deep=deep)
+    if fast and not deep:
+        raise click.UsageError("--fast says how --deep is done; give both.")
+    with Bar(terminal) as bar:
+        found = verify_storage(
+            Storage(str(storage.absolute())),
+            deep=deep,
+            rehash=bar.counting(_rehash(fast)),
+            progress=bar.stage,
+        )
     terminal.show(found.to_dict(), render_verification)
     if not found.is_clean:
         click.get_current_context().exit(1)
+
+
+def _rehash(fast: bool) -> Rehash:
+    if not fast:
+        from weft.lineage.rehash import plain
+
+        return plain
+    from weft.runtime import session
+    from weft.runtime.rehash import KernelRehash
+
+    return KernelRehash(session.create("local[*]", app="weft-verify"))
 
 
 def render_verification(output: Output, found: dict[str, Any]) -> None:
@@ -45,7 +70,7 @@ def render_verification(output: Output, found: dict[str, Any]) -> None:
     counts = found["counts"]
     looked = ", ".join(
         plural(counts.get(name, 0), name[:-1])
-        for name in ("streams", "knots", "commits", "files", "rows", "records")
+        for name in ("streams", "knots", "commits", "files", "rows", "records", "checkpoints")
     )
     wrong = plural(len(found["findings"]), "finding")
     output.line(f"{'Clean' if found['clean'] else wrong}: {looked}.")

@@ -111,7 +111,7 @@ def _check_ledger(knot: Knot, where: str, report: Verification) -> None:
             f"its ledger has {expected} rows for {stream}, its output {rows}",
         )
     for stream, output in knot.outputs.items():
-        held = sum(file["rows"] for file in output.files)
+        held = sum(file.rows for file in output.files)
         report.expect(
             held == output.rows,
             "knot.unbalanced",
@@ -127,6 +127,21 @@ def _rows_by_ledger(knot: Knot) -> dict[str, int]:
     for stream, rows in knot.ledger.copied.items():
         expected[stream] = expected.get(stream, 0) + rows
     return expected
+
+
+def check_consumed(line: Line, report: Verification) -> None:
+    """Each live knot begins where the one before it ended: nothing was passed over, and nothing taken twice."""
+    for number in line.live:
+        knot = line.knots[number]
+        before = line.knots.get(knot.previous) if knot.previous is not None else None
+        ends = before.offsets.end if before else (None,) * len(knot.offsets.start)
+        report.expect(
+            knot.previous in (None, *line.knots) and knot.offsets.start == ends,
+            "knot.gap",
+            f"knot {number} of {line.stream}",
+            f"it does not begin where {f'knot {knot.previous}' if before else 'its sources'} "
+            f"{'ended' if before else 'begin'}",
+        )
 
 
 def check_inputs(

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weft.lineage.facts import DataFile
 from weft.lineage.finding import Verification
 
 LOG_FOLDER = "_delta_log"
@@ -26,7 +27,7 @@ class Commit:
 
     version: int
     weft: Mapping[str, Any]
-    adds: tuple[Mapping[str, Any], ...]
+    adds: tuple[DataFile, ...]
     removes: tuple[str, ...]
     flaw: str | None
 
@@ -35,6 +36,11 @@ class Commit:
         """The number of the knot that it holds."""
         number = self.weft.get("knot")
         return number if isinstance(number, int) else None
+
+    def span(self, turn: Literal["cut", "restore"]) -> range:
+        """The knots that it takes out of the table, or brings back."""
+        keep, head = self.weft.get(turn, (0, 0))
+        return range(keep + 1, head + 1)
 
 
 def commits(table: Path) -> Iterator[Commit]:
@@ -50,12 +56,14 @@ def _parse(version: int, data: bytes) -> Commit:
     try:
         actions = [orjson.loads(line) for line in data.splitlines() if line]
         info = next(action["commitInfo"] for action in actions if "commitInfo" in action)
+        flaw = _find_flaw(data)
         return Commit(
             version,
-            weft=orjson.loads(info["userMetadata"]).get("weft") or {},
+            # What was changed is not gone by.
+            weft={} if flaw else orjson.loads(info["userMetadata"]).get("weft") or {},
             adds=tuple(_file(action["add"]) for action in actions if "add" in action),
             removes=tuple(action["remove"]["path"] for action in actions if "remove" in action),
-            flaw=_find_flaw(data),
+            flaw=flaw,
         )
     except (ValueError, KeyError, StopIteration, TypeError, AttributeError) as error:
         return Commit(version, {}, (), (), f"it cannot be read: {type(error).__name__}: {error}")
@@ -72,14 +80,14 @@ def _find_flaw(data: bytes) -> str | None:
     return None if same else "its text is not what was written"
 
 
-def _file(add: Mapping[str, Any]) -> dict[str, Any]:
-    """A file of a commit in the form in which knots record files."""
-    return {
-        "path": add["path"],
-        "rows": orjson.loads(add["stats"])["numRecords"],
-        "bytes": add["size"],
-        "sha256": add["tags"]["weft.sha256"],
-    }
+def _file(add: Mapping[str, Any]) -> DataFile:
+    """A file of a commit as knots record files."""
+    return DataFile(
+        path=add["path"],
+        rows=orjson.loads(add["stats"])["numRecords"],
+        bytes=add["size"],
+        sha256=add["tags"]["weft.sha256"],
+    )
 
 
 def sha256_of(path: Path) -> str:
@@ -89,7 +97,7 @@ def sha256_of(path: Path) -> str:
 
 
 def check_checkpoint(
-    table: Path, version: int, files: Mapping[str, Any], report: Verification
+    table: Path, version: int, files: Mapping[str, DataFile], report: Verification
 ) -> None:
     """A Delta checkpoint of a version, which other tools read in the log's place, has the same files."""
     path = table / LOG_FOLDER / f"{version:020d}.checkpoint.parquet"
@@ -103,7 +111,7 @@ def check_checkpoint(
         return
     held = {(add["path"], add["size"]) for add in adds if add is not None}
     report.expect(
-        held == {(name, file["bytes"]) for name, file in files.items()},
+        held == {(name, file.bytes) for name, file in files.items()},
         "table.checkpoint",
         where,
         "its files are not those of the log",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import Field
 
 from weft.lineage.knot import Knot, Status
 
@@ -47,21 +49,34 @@ class Node:
     first: int
     last: int
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"stream": self.stream, "first": self.first, "last": self.last}
-
 
 @dataclass(frozen=True)
 class Edge:
     """Data went from one range of knots to another."""
 
-    source: Node
-    target: Node
+    source: Annotated[Node, Field(alias="from")]
+    target: Annotated[Node, Field(alias="to")]
+
+
+@dataclass(frozen=True)
+class RuledNode(Node):
+    """Knots of one stream, and the rules that were in force at either end."""
+
+    rules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The graph around a knot."""
+
+    start: Node
+    nodes: tuple[RuledNode, ...]
+    edges: tuple[Edge, ...]
 
 
 def trace(
     history: History, stream: str, number: int, *, direction: Direction = "both", depth: int = 10
-) -> dict[str, Any]:
+) -> Trace:
     """The graph around one knot: nodes, edges, and the rules that were in force on the way."""
     start = Node(stream, number, number)
     edges: list[Edge] = []
@@ -70,14 +85,11 @@ def trace(
     if direction in ("down", "both"):
         edges += _walk(start, depth, lambda node: _below(history, node))
     nodes = dict.fromkeys([start, *(n for edge in edges for n in (edge.source, edge.target))])
-    return {
-        "start": start.to_dict(),
-        "nodes": [{**node.to_dict(), "rules": _rules(history, node)} for node in nodes],
-        "edges": [
-            {"from": edge.source.to_dict(), "to": edge.target.to_dict()}
-            for edge in dict.fromkeys(edges)
-        ],
-    }
+    return Trace(
+        start,
+        tuple(RuledNode(n.stream, n.first, n.last, _rules(history, n)) for n in nodes),
+        tuple(dict.fromkeys(edges)),
+    )
 
 
 def _walk(start: Node, depth: int, step: Any) -> list[Edge]:
@@ -107,8 +119,8 @@ def _above(history: History, node: Node) -> Iterator[Edge]:
     if last is None or first is None:
         return
     before = history.find_knot(origin, first.previous) if first.previous is not None else None
-    for stream, upto in last.offsets.get("inputs", {}).items():
-        after = before.offsets["inputs"].get(stream, 0) if before else 0
+    for stream, upto in last.offsets.inputs.items():
+        after = before.offsets.inputs.get(stream, 0) if before else 0
         if upto > after:
             yield Edge(Node(stream, after + 1, upto), node)
 
@@ -129,8 +141,8 @@ def _live(knots: Iterator[Knot]) -> Iterator[Knot]:
     return (knot for knot in knots if knot.status is Status.COMPLETE)
 
 
-def _rules(history: History, node: Node) -> list[str]:
+def _rules(history: History, node: Node) -> tuple[str, ...]:
     """The rules in force at either end of a range."""
     origin = history.origin(node.stream)
     ends = [history.find_knot(origin, number) for number in {node.first, node.last}]
-    return sorted({rule.id for knot in ends if knot for rule in knot.rules})
+    return tuple(sorted({rule.id for knot in ends if knot for rule in knot.rules}))

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from weft import canonical
+from pydantic import Field
+
+from weft import canonical, codec
+from weft.lineage.facts import Facts, Output, StepRecord
 from weft.lineage.ledger import Ledger
+from weft.lineage.offsets import Offsets
+from weft.windows.watermark import Watermarks
 
 
 class Status(StrEnum):
@@ -26,6 +31,8 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = {
     Status.FAILED: frozenset({Status.IN_PROGRESS, Status.ROLLED_BACK}),
     Status.ROLLED_BACK: frozenset({Status.COMPLETE}),  # a rollback that is itself rolled back
 }
+UNSEALED = ("status", "hash", "reason")
+"""What the hash does not cover: the hash itself, and what may change after the knot was tied."""
 
 
 @dataclass(frozen=True)
@@ -35,33 +42,6 @@ class Parent:
     stream: str
     first: int
     last: int
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a knot wrote to one stream's table."""
-
-    rows: int
-    bytes: int
-    hash: str
-    version: int
-    files: tuple[Mapping[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class StepRecord:
-    """Which code ran: one provenance record, from an input hash to an output hash."""
-
-    function: str
-    version: str
-    parameters: Mapping[str, Any]
-    input_hash: str | None
-    output_hash: str | None
-    rows_in: int
-    rows_out: int
-    started: str
-    ended: str
-    where: str
 
 
 @dataclass(frozen=True)
@@ -77,8 +57,9 @@ class RuleRef:
 class Knot:
     """One batch of one stream: what came in, which code was in force, what went out.
 
-    `number` rises per stream and is never reused. `hash` covers everything but `status`, which the
-    shape of the chain itself proves: a knot that the newest one does not descend from is rolled back.
+    `number` rises per stream and is never reused. `hash` is that of the form in which the knot was sealed, which is
+    kept with it: a field that later versions add changes no hash. It does not cover `status`, which the shape of the
+    chain itself proves: a knot that the newest one does not descend from is rolled back.
     """
 
     id: str
@@ -88,96 +69,81 @@ class Knot:
     epoch: int
     batch: int
     parents: tuple[Parent, ...]
-    offsets: Mapping[str, Any]
+    offsets: Offsets
     rules: tuple[RuleRef, ...]
     now: str
     seed: int
     previous: int | None
     previous_hash: str | None
+    replaces: int | None = None
+    """The knot that was given up for this one, with the same records and other rules."""
     status: Status = Status.IN_PROGRESS
+    reason: str | None = None
+    """Why its batch failed or was given up."""
     steps: tuple[StepRecord, ...] = ()
     schema: str | None = None
     outputs: Mapping[str, Output] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
-    watermarks: Mapping[str, Any] = field(default_factory=dict)
+    watermarks: Watermarks = field(default_factory=Watermarks)
     watermark: int | None = None
     state: int | None = None
     completed: str | None = None
     duration_ms: int = 0
     hash: str | None = None
+    sealed_form: Annotated[Mapping[str, Any] | None, Field(exclude=True)] = field(
+        default=None, repr=False, compare=False
+    )
 
     @property
     def is_open(self) -> bool:
         """Whether its batch is still to be finished."""
         return self.status in (Status.IN_PROGRESS, Status.FAILED)
 
-    def content(self) -> dict[str, Any]:
-        """What the hash is taken over."""
-        fields = self.to_dict()
-        del fields["hash"], fields["status"]
-        return fields
-
-    def becoming(self, status: Status) -> Knot:
+    def becoming(self, status: Status, *, reason: str | None = None) -> Knot:
         """This knot with another status, if there is a way from the one it has."""
         if status not in TRANSITIONS[self.status]:
             raise ValueError(f"a knot that is {self.status} cannot become {status}")
-        return replace(self, status=status)
+        return replace(self, status=status, reason=reason)
+
+    def tied(self, facts: Facts) -> Knot:
+        """This knot with what its batch wrote, complete and sealed with its hash."""
+        done = replace(
+            self,
+            steps=facts.steps,
+            schema=facts.schema,
+            outputs=facts.outputs,
+            ledger=facts.ledger,
+            watermarks=facts.watermarks,
+            watermark=facts.watermark,
+            state=facts.state,
+            completed=facts.completed,
+            duration_ms=facts.duration_ms,
+        )
+        return done.sealed()
 
     def sealed(self) -> Knot:
         """This knot with its hash, complete."""
-        return replace(self.becoming(Status.COMPLETE), hash=canonical.digest(self.content()))
+        complete = self.becoming(Status.COMPLETE)
+        form = _covered(codec.pack(complete))
+        return replace(complete, hash=canonical.digest(form), sealed_form=form)
 
     def is_intact(self) -> bool:
-        """Whether the hash still is that of the content."""
-        return self.hash == canonical.digest(self.content())
+        """Whether the hash still is that of the form which was sealed."""
+        return self.sealed_form is not None and self.hash == canonical.digest(self.sealed_form)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            "status": str(self.status),
-            "parents": [dict(vars(parent)) for parent in self.parents],
-            "rules": [dict(vars(rule)) for rule in self.rules],
-            "steps": [dict(vars(step)) for step in self.steps],
-            "outputs": {
-                stream: {**vars(output), "files": list(output.files)}
-                for stream, output in self.outputs.items()
-            },
-            "ledger": self.ledger.to_dict(),
-        }
+        """The knot as it is stored: what was sealed as it was, and what may change beside it."""
+        if self.sealed_form is None:
+            return codec.pack(self)
+        changing = {"status": str(self.status), "hash": self.hash, "reason": self.reason}
+        return {**self.sealed_form, **changing}
 
     @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> Knot:
-        return Knot(
-            **{name: fields[name] for name in _PLAIN},
-            status=Status(fields["status"]),
-            parents=tuple(Parent(**parent) for parent in fields["parents"]),
-            rules=tuple(RuleRef(**rule) for rule in fields["rules"]),
-            steps=tuple(StepRecord(**step) for step in fields["steps"]),
-            outputs={
-                stream: Output(**{**output, "files": tuple(output["files"])})
-                for stream, output in fields["outputs"].items()
-            },
-            ledger=Ledger.from_dict(fields["ledger"]),
-        )
+    def from_dict(form: Mapping[str, Any]) -> Knot:
+        """The knot behind a stored form, by whichever version it was written."""
+        knot = codec.unpack(Knot, form)
+        return knot if knot.hash is None else replace(knot, sealed_form=_covered(form))
 
 
-_PLAIN = (
-    "id",
-    "stream",
-    "pipeline",
-    "number",
-    "epoch",
-    "batch",
-    "offsets",
-    "now",
-    "seed",
-    "previous",
-    "previous_hash",
-    "schema",
-    "watermarks",
-    "watermark",
-    "state",
-    "completed",
-    "duration_ms",
-    "hash",
-)
+def _covered(form: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in form.items() if name not in UNSEALED}

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp, parse_one
 
+from weft import codec
 from weft.lineage.knot import Knot
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.weaving.infer import origins
@@ -33,7 +34,7 @@ def event(
         "producer": PRODUCER,
         "schemaURL": SPEC,
         "run": {"runId": knot.id, "facets": {"weft_knot": _knot_facet(knot)}},
-        "job": {"namespace": project.name, "name": knot.pipeline},
+        "job": {"namespace": project.slug, "name": knot.pipeline},
         "inputs": [_dataset(project, name, schemas) for name in inputs]
         or [_outside(project, stream)],
         "outputs": [
@@ -57,20 +58,20 @@ def _knot_facet(knot: Knot) -> dict[str, Any]:
         "hash": knot.hash,
         "rules": [rule.id for rule in knot.rules],
         "functions": {step.function: step.version for step in knot.steps},
-        "ledger": knot.ledger.to_dict(),
+        "ledger": codec.to_form(knot.ledger),
     }
 
 
 def _dataset(project: Project, name: str, schemas: Mapping[str, Schema]) -> dict[str, Any]:
     facets = {"schema": _schema_facet(schemas[name])} if name in schemas else {}
-    return {"namespace": project.name, "name": name, "facets": facets}
+    return {"namespace": project.slug, "name": name, "facets": facets}
 
 
 def _outside(project: Project, stream: StreamSpec | None) -> dict[str, Any]:
     """Where the records of a source stream come from."""
     source = stream.source if stream else None
     if source is None:
-        return {"namespace": project.name, "name": "unknown"}
+        return {"namespace": project.slug, "name": "unknown"}
     options = source.options
     if source.kind == "kafka":
         return {"namespace": f"kafka://{options.get('servers')}", "name": str(options.get("topic"))}
@@ -122,7 +123,7 @@ def _columns(
         for column, parts in made.items():
             if schemas[name].find(column) is not None:
                 found.setdefault(column, []).extend(
-                    {"namespace": project.name, "name": source, "field": part}
+                    {"namespace": project.slug, "name": source, "field": part}
                     for part in sorted(parts)
                 )
     return found

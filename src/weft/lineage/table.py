@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from weft.lineage.chain import Line
 from weft.lineage.delta import Commit, check_checkpoint, commits, sha256_of
+from weft.lineage.facts import DataFile, Output
 from weft.lineage.finding import Verification
-from weft.lineage.fingerprint import MODULUS, record_hash
-from weft.lineage.knot import Knot, Output
-
-SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-NAMED = ("path", "rows", "bytes", "sha256")
+from weft.lineage.fingerprint import MODULUS
+from weft.lineage.knot import UNSEALED, Knot
+from weft.lineage.rehash import Rehash
 
 
 @dataclass
 class Contents:
     """What a table's log says is in the table: its live files, and the knots whose rows are live."""
 
-    files: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    files: dict[str, DataFile] = field(default_factory=dict)
     knots: set[int] = field(default_factory=set)
     seen: set[int] = field(default_factory=set)
 
@@ -37,11 +32,12 @@ def check_table(
     fills: Mapping[int, Output],
     report: Verification,
     *,
-    deep: bool = False,
+    rehash: Rehash | None = None,
 ) -> None:
     """The table holds the rows of every live knot of the stream, those of no other, and unchanged.
 
-    `fills` are the rows that were woven into the stream from before its first knot, by knot.
+    `fills` are the rows that were woven into the stream from before its first knot, by knot. With `rehash` every row
+    is hashed again.
     """
     written = dict(fills)
     written |= {
@@ -51,8 +47,13 @@ def check_table(
     }
     contents = _replay(stream, folder, line, fills, report)
     _compare(stream, contents, line, written, report)
-    for number, output in written.items():
-        _check_files(stream, folder, number, output, number in line.live, report, deep=deep)
+    whole = {
+        number: output
+        for number, output in written.items()
+        if _check_files(stream, folder, number, output, number in line.live, report)
+    }
+    if rehash is not None:
+        _check_rows(stream, folder, whole, rehash, report)
 
 
 def _replay(
@@ -68,13 +69,13 @@ def _replay(
         if commit.flaw:
             report.add("table.altered", where, commit.flaw)
         for file in commit.adds:
-            contents.files[file["path"]] = file
+            contents.files[file.path] = file
         for path in commit.removes:
             contents.files.pop(path, None)
         if commit.knot is not None:
             contents.knots.add(commit.knot)
             contents.seen.add(commit.knot)
-            if "fill" in commit.weft:
+            if commit.weft.get("fill"):
                 _check_fill(commit, fills.get(commit.knot), where, report)
             else:
                 _check_commit(stream, commit, line, where, report)
@@ -85,14 +86,9 @@ def _replay(
 
 def _cut(contents: Contents, commit: Commit) -> None:
     """Take the knots that a commit cuts off out of the contents, and those in that it brings back."""
-    for number in _span(commit, "cut"):
+    for number in commit.span("cut"):
         contents.knots.discard(number)
-    contents.knots.update(number for number in _span(commit, "restore") if number in contents.seen)
-
-
-def _span(commit: Commit, turn: str) -> range:
-    keep, head = commit.weft.get(turn, (0, 0))
-    return range(keep + 1, head + 1)
+    contents.knots.update(number for number in commit.span("restore") if number in contents.seen)
 
 
 def _check_commit(
@@ -108,12 +104,29 @@ def _check_commit(
     output = knot.outputs.get(stream)
     if knot.hash is not None and output is not None:
         names["watermark"] = knot.watermark
-        if "facts" in commit.weft:
-            names["facts"] = _facts(knot, commit.weft["facts"])
         _check_output(commit, output, where, report)
+        _check_told(commit, knot, where, report)
     for name, expected in names.items():
         report.expect(
             commit.weft.get(name) == expected,
+            "table.altered",
+            where,
+            f"its {name} is not that of knot {knot.number}",
+        )
+
+
+def _check_told(commit: Commit, knot: Knot, where: str, report: Verification) -> None:
+    """What the commit of a knot's own stream tells is what was sealed, form by form, whatever version wrote it."""
+    facts = commit.weft.get("facts")
+    if facts is None or knot.sealed_form is None:
+        return
+    own = {**facts["outputs"][knot.stream], "version": commit.version}
+    told = {**facts, "outputs": {**facts["outputs"], knot.stream: own}}
+    pinned = commit.weft.get("pinned") or {}
+    expected = {**{n: v for n, v in pinned.items() if n not in UNSEALED}, **told}
+    for name in sorted(expected.keys() & knot.sealed_form.keys()):
+        report.expect(
+            expected[name] == knot.sealed_form[name],
             "table.altered",
             where,
             f"its {name} is not that of knot {knot.number}",
@@ -134,24 +147,12 @@ def _check_output(commit: Commit, output: Output, where: str, report: Verificati
     told = {"rows": commit.weft.get("rows"), "hash": commit.weft.get("hash")}
     report.expect(
         told == {"rows": output.rows, "hash": output.hash}
-        and list(map(_named, commit.adds)) == list(map(_named, output.files))
+        and commit.adds == output.files
         and commit.version == output.version,
         "table.altered",
         where,
         f"its rows, hash, files or version are not those of knot {commit.knot}",
     )
-
-
-def _facts(knot: Knot, told: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of a commit as the knot has them; schemas are in a table of their own."""
-    form = knot.to_dict()
-    outputs = {name: dict(output) for name, output in form["outputs"].items()}
-    outputs[knot.stream]["version"] = None
-    known = {
-        name: form[name]
-        for name in ("schema", "ledger", "watermark", "watermarks", "state", "duration_ms", "steps")
-    }
-    return {**told, **known, "outputs": outputs}
 
 
 def _compare(
@@ -170,7 +171,7 @@ def _compare(
         report.add("table.missing-knot", where, f"it lacks knot {number}, which is live")
     for number in sorted(found - wanted):
         report.add("table.unknown-knot", where, f"it has knot {number}, which is not live")
-    files = {file["path"]: file for number in wanted for file in written[number].files}
+    files = {file.path: file for number in wanted for file in written[number].files}
     live = set(contents.files)
     for path in sorted(set(files) - live):
         report.add("table.missing-file", where, f"it lacks file {path}, which a live knot has")
@@ -180,7 +181,7 @@ def _compare(
             report.add("table.unknown-file", where, f"it has file {path}, which no live knot has")
     for path in sorted(live & set(files)):
         report.expect(
-            _named(contents.files[path]) == _named(files[path]),
+            contents.files[path] == files[path],
             "table.altered",
             where,
             f"it describes file {path} otherwise than its knot",
@@ -188,65 +189,57 @@ def _compare(
 
 
 def _check_files(
-    stream: str,
-    folder: Path,
-    number: int,
-    output: Output,
-    is_live: bool,
-    report: Verification,
-    *,
-    deep: bool,
-) -> None:
-    """The files of a knot lie there with the bytes and rows that were written."""
-    total = 0
+    stream: str, folder: Path, number: int, output: Output, is_live: bool, report: Verification
+) -> bool:
+    """The files of a knot lie there with the bytes that were written; says whether they all do."""
     whole = True
     for file in output.files:
-        path = folder / file["path"]
-        where = f"file {file['path']} of {stream}"
+        path = folder / file.path
+        where = f"file {file.path} of {stream}"
         report.counts["files"] += 1
-        report.counts["bytes"] += file["bytes"]
+        report.counts["bytes"] += file.bytes
         if not path.exists():
             whole = False
             # Files of knots that were rolled back may be cleaned up.
             report.expect(not is_live, "file.missing", where, f"knot {number} has rows in it")
             continue
         intact = report.expect(
-            path.stat().st_size == file["bytes"] and sha256_of(path) == file["sha256"],
+            path.stat().st_size == file.bytes and sha256_of(path) == file.sha256,
             "file.altered",
             where,
             f"it is not what knot {number} wrote",
         )
         whole = whole and intact
-        if intact:
-            report.counts["rows"] += file["rows"]
-            total += _hash_rows(path, file, where, report) if deep else 0
-    if deep and whole:
+        report.counts["rows"] += file.rows if intact else 0
+    return whole
+
+
+def _check_rows(
+    stream: str,
+    folder: Path,
+    written: Mapping[int, Output],
+    rehash: Rehash,
+    report: Verification,
+) -> None:
+    """The rows of each knot have the hash that was recorded."""
+    paths = [str(folder / file.path) for output in written.values() for file in output.files]
+    found = {one.path: one for one in rehash(paths)}
+    for number, output in written.items():
+        total = 0
+        for file in output.files:
+            one = found[str(folder / file.path)]
+            where = f"file {file.path} of {stream}"
+            report.expect(one.flaw is None, "file.unreadable", where, one.flaw or "")
+            report.expect(
+                one.flaw is not None or one.rows == file.rows,
+                "file.rows",
+                where,
+                f"it has {one.rows} rows, not {file.rows}",
+            )
+            total += one.total
         report.expect(
             f"{total % MODULUS:064x}" == output.hash,
             "file.hash",
             f"knot {number} of {stream}",
             "the hash of its rows is not the one recorded",
         )
-
-
-def _hash_rows(path: Path, file: Mapping[str, Any], where: str, report: Verification) -> int:
-    total = rows = 0
-    with pq.ParquetFile(path) as parquet:
-        schema = orjson.loads(parquet.schema_arrow.metadata[SPARK_SCHEMA])
-        for record in _records(parquet):
-            total += int.from_bytes(record_hash(record, schema), "big")
-            rows += 1
-    report.expect(
-        rows == file["rows"], "file.rows", where, f"it has {rows} rows, not {file['rows']}"
-    )
-    return total
-
-
-def _records(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
-    for batch in parquet.iter_batches():
-        assert isinstance(batch, pa.RecordBatch)
-        yield from batch.to_pylist(maps_as_pydicts="strict")
-
-
-def _named(file: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: file[name] for name in NAMED}

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from weft.lineage.chain import Line, check_chain, check_inputs, live_numbers
+from weft.lineage.chain import Line, check_chain, check_consumed, check_inputs, live_numbers
+from weft.lineage.facts import Output
 from weft.lineage.finding import Finding, Verification
-from weft.lineage.knot import Knot, Output
+from weft.lineage.knot import Knot
+from weft.lineage.presence import PipelineRecord, check_checkpoint, check_tables
+from weft.lineage.rehash import Rehash
 from weft.lineage.table import check_table
 
 
@@ -53,24 +56,47 @@ class Recorded(Protocol):
         """What a stream was filled with from recorded rows, by the last knot of each part."""
         ...
 
+    def pipelines(self) -> list[PipelineRecord]:
+        """The pipelines that run, or should."""
+        ...
+
     def has_rule(self, name: str, version: str) -> bool:
         """Whether a rule with this id is known, and this version of it, unchanged."""
         ...
 
 
+class Places(Protocol):
+    """Where things lie that were recorded."""
+
+    @property
+    def streams(self) -> str:
+        """The tables of all streams."""
+        ...
+
+    def table(self, stream: str) -> str:
+        """The table of a stream."""
+        ...
+
+    def checkpoint(self, pipeline: str, epoch: int) -> str:
+        """The checkpoint directory of a pipeline."""
+        ...
+
+
 def verify(
     recorded: Recorded,
-    table: Callable[[str], Path],
+    places: Places,
     *,
-    deep: bool = False,
+    rehash: Rehash | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
-    """Check the store, the chains, the ledgers and the tables; `deep` hashes every row again.
+    """Check the store, the chains, the ledgers, the tables and the checkpoints; with `rehash` every row as well.
 
     1. Store: every record has the checksum it was written with.
     2. Knots: each is as it was sealed, the chain leads from the head back, ledgers balance.
-    3. Lineage: what a knot consumed is what its inputs wrote, the rules that it names are there.
+    3. Lineage: each knot begins where the one before it ended, what it consumed is what its inputs wrote, the rules
+       that it names are there.
     4. Tables: each commit says what its knot says, and the files have the bytes that were written.
+    5. Storage: every table is a stream's, and every checkpoint stands where its pipeline's newest knot does.
     """
     report = Verification()
     progress("the weaver's store")
@@ -88,6 +114,7 @@ def verify(
         fills = {n: o for n, o in recorded.fills(stream.name).items() if n in live}
         written.setdefault(stream.name, {}).update((n, int(o.hash, 16)) for n, o in fills.items())
     for line in lines.values():  # 3
+        check_consumed(line, report)
         check_inputs(line, written, report)
         _check_rules(recorded, line, report)
     for stream in streams:  # 4
@@ -95,7 +122,14 @@ def verify(
         report.counts["streams"] += 1
         if report.expect(stream.hold is None, "pipeline.held", stream.name, _unfinished(stream)):
             line, fills = lines[stream.origin], recorded.fills(stream.name)
-            check_table(stream.name, table(stream.name), line, fills, report, deep=deep)
+            folder = Path(places.table(stream.name))
+            check_table(stream.name, folder, line, fills, report, rehash=rehash)
+    check_tables(Path(places.streams), {stream.name for stream in streams}, report)  # 5
+    for pipeline in recorded.pipelines():
+        progress(f"the checkpoint of {pipeline.name}")
+        checkpoint = Path(places.checkpoint(pipeline.name, pipeline.epoch))
+        if pipeline.stream in lines:
+            check_checkpoint(pipeline, checkpoint, lines[pipeline.stream], report)
     return report
 
 

@@ -13,31 +13,34 @@ from pathlib import Path as Folder
 from typing import Any
 
 from weft.errors import WeftError
-from weft.project.definition import EVENT_TIME, PipelineSpec, Project, SinkSpec, StreamSpec
+from weft.project.code import find_code
+from weft.project.definition import EVENT_TIME, PipelineSpec, Project, StreamSpec
 from weft.project.document import Path
-from weft.project.kind import anchored, is_installed
-from weft.project.merge import check_names, joined, united
+from weft.project.kind import anchored
+from weft.project.merge import check_names, joined, spelled, united
+from weft.project.outlet import Outlets
 from weft.project.pane import check_window, pane_schema
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
 from weft.project.wiring import add_windows, check_graph
-from weft.sinks.options import read_options
 from weft.sources import shop
 from weft.sources.infer import infer
 from weft.weaving.coercion import UNKNOWN
-from weft.weaving.function import FunctionVersion, find
-from weft.weaving.infer import compile_step
+from weft.weaving.function import FunctionVersion
+from weft.weaving.infer import compile_step, new_name
 from weft.weaving.schema import Field, Schema
 from weft.weaving.step import Filter, Function, Rename, Set, Step
 
 
-def check_draft(draft: Draft, report: Report, folder: Folder) -> Project | None:
+def check_draft(
+    draft: Draft, report: Report, folder: Folder, *, runs_code: bool = True
+) -> Project | None:
     """The project that a draft says, or None when something is wrong with it."""
     _anchor(draft, folder)
     add_windows(draft, report)
     graph = check_graph(draft, report)
-    checker = _Checker(draft, report, folder)
-    checker.find_functions()
+    functions = find_code(draft, report, folder, runs_it=runs_code)
+    checker = _Checker(draft, report, folder, functions=functions)
     for name in graph.order:
         if name in draft.pipelines:
             checker.pipeline(draft.pipelines[name])
@@ -66,36 +69,10 @@ class _Checker:
     report: Report
     folder: Folder
     streams: dict[str, StreamSpec] = field(default_factory=dict)
-    functions: dict[str, FunctionVersion] = field(default_factory=dict)
+    functions: Mapping[str, FunctionVersion] = field(default_factory=dict)
 
-    def find_functions(self) -> None:
-        """Read every Python function and class that is named somewhere."""
-        for name, pipeline in self.draft.pipelines.items():
-            path = self.draft.paths[name]
-            for step, where in zip(
-                pipeline.steps, self.draft.step_paths.get(name, ()), strict=False
-            ):
-                if isinstance(step, Function):
-                    self.find_function(step.ref, (*where, "function"))
-            if pipeline.reducer:
-                self.find_function(pipeline.reducer, (*path, "reducer"))
-            for number, sink in enumerate(pipeline.sinks):
-                if sink.kind == "python":
-                    self.find_class(str(sink.options["class"]), (*path, "sinks", number))
-        for stream in self.draft.streams.values():
-            if stream.source is not None and stream.source.kind == "python":
-                ref = str(stream.source.options.get("class", ""))
-                self.find_class(ref, (*stream.path, "source"))
-
-    def find_function(self, ref: str, path: Path) -> None:
-        try:
-            self.functions[ref] = find(ref, self.folder)
-        except WeftError as error:
-            self.report.add_error(error, path)
-
-    def find_class(self, ref: str, path: Path) -> None:
-        if not is_installed(ref, self.folder):
-            self.find_function(ref, path)
+    def __post_init__(self) -> None:
+        self.outlets = Outlets(self.report)
 
     def ingest(self, stream: DraftStream) -> None:
         """A stream that is read from a source."""
@@ -113,7 +90,7 @@ class _Checker:
         if schema is None:
             return
         key, event_time = self.check_columns(stream, schema, key or (), event_time)
-        self.check_sinks(stream.sinks, schema, stream.path)
+        self.outlets.check(stream.sinks, stream=stream.name, schema=schema, path=stream.path)
         self.streams[stream.name] = StreamSpec(
             name=stream.name,
             schema=schema,
@@ -131,7 +108,10 @@ class _Checker:
             reason = f"source {source.kind if source else 'none'!r} cannot tell them"
         else:
             try:
-                return _infer(source.options)
+                schema = _infer(source.options)
+                for field in schema:
+                    new_name(field.name)
+                return schema
             except (WeftError, OSError, ValueError) as failure:
                 reason = str(failure)
         self.report.add(
@@ -173,13 +153,16 @@ class _Checker:
         if spec.window is not None:
             self.check_event_time(spec, inputs)
         if spec.join is not None:
-            schema = joined(spec.join, inputs, path, self.report)
+            spec = replace(spec, join=spelled(spec.join, inputs, (*path, "join"), self.report))
+            schema = joined(spec.join or {}, inputs, path, self.report)
         else:
             schema = united(inputs, path, self.report)
         if schema is None:
             return
         if spec.dedupe is not None:
-            check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+            by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+            spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
+        self.draft.pipelines[spec.name] = spec
         key, event_time = self.carried(spec, inputs)
         schema = self.steps(spec, schema)
         if schema is not None and spec.window is not None and spec.join is None:
@@ -188,13 +171,8 @@ class _Checker:
             schema = pane_schema(spec, schema, path, self.report, self.functions)
             key, event_time = spec.by, EVENT_TIME
         if schema is not None:
-            self.check_sinks(spec.sinks, schema, path)
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
             self.write(spec, schema, key, event_time)
-
-    def check_sinks(self, sinks: tuple[SinkSpec, ...], schema: Schema, path: Path) -> None:
-        for number, sink in enumerate(sinks):
-            named = read_options(sink.kind, sink.options).columns()
-            check_names(named, schema, (*path, "sinks", number), self.report)
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -259,6 +237,13 @@ class _Checker:
         key = declared.key if declared.key is not None else stream.key
         event_time = declared.event_time or stream.event_time
         key, event_time = self.check_columns(declared, stream.schema, key, event_time)
+        self.outlets.check(
+            declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
+        )
+        # The pipeline that writes a stream feeds its sinks, wherever they are declared.
+        writer = self.draft.pipelines[stream.pipeline]
+        sinks = (*writer.sinks, *declared.sinks)
+        self.draft.pipelines[stream.pipeline] = replace(writer, sinks=sinks)
         if declared.schema is not None and declared.schema.to_dict() != stream.schema.to_dict():
             self.report.add(
                 "project.schema-differs",
@@ -271,7 +256,6 @@ class _Checker:
             stream,
             key=key,
             event_time=event_time,
-            sinks=declared.sinks,
             watermarks=declared.watermarks or stream.watermarks,
         )
 

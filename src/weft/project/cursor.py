@@ -8,11 +8,15 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from weft.project.document import Path
+from weft.project.name import MAX_NAME, NAME, plain
 from weft.project.problem import Report, shown
 from weft.weaving.schema import nearest
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
-MAX_NAME = 100
+MAX_TITLE = 200
+# Control characters, lone surrogates, line ends, and what turns the direction of a text.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class Cursor:
@@ -81,14 +85,14 @@ class Cursor:
         self.expected(f"{what} to be true or false", None)
         return None
 
-    def number(self, what: str, *, least: float = 0, most: float | None = None) -> float | None:
+    def number(self, what: str, *, least: float = 0, most: float) -> float | None:
         """A number within limits."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.expected(f"{what} to be a number", None)
             return None
         return self._within(what, self.value, least, most)
 
-    def whole(self, what: str, *, least: int = 0, most: int | None = None) -> int | None:
+    def whole(self, what: str, *, least: int = 0, most: int) -> int | None:
         """A whole number within limits."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.expected(f"{what} to be a whole number", None)
@@ -96,12 +100,12 @@ class Cursor:
         found = self._within(what, self.value, least, most)
         return None if found is None else int(found)
 
-    def _within(self, what: str, value: float, least: float, most: float | None) -> float | None:
-        if value < least or (most is not None and value > most) or value != value:
-            limits = f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
-            self.wrong("project.out-of-range", f"{what} is {value:g}.", f"It must be {limits}.")
-            return None
-        return value
+    def _within(self, what: str, value: float, least: float, most: float) -> float | None:
+        if least <= value <= most:  # never true of NaN
+            return value
+        limits = f"{least:g} to {most:g}"
+        self.wrong("project.out-of-range", f"{what} is {shown(value)}.", f"It must be {limits}.")
+        return None
 
     def choice(self, what: str, words: Collection[str]) -> str | None:
         """One of several words."""
@@ -130,7 +134,7 @@ class Cursor:
         self.wrong("project.wrong-type", f"Expected {wanted}, not {shown(self.value)}.", hint)
 
     def check_name(self, noun: str, name: str) -> None:
-        """Note a name that is not lower-kebab, or that Weft keeps for itself."""
+        """Note a name that is not lower-kebab or snake, or that Weft keeps for itself."""
         if name.endswith((".dead", ".late", ".provenance")):
             self.wrong(
                 "project.reserved-name",
@@ -138,11 +142,24 @@ class Cursor:
                 "Names must not end in .dead, .late or .provenance.",
                 on_key=True,
             )
-        elif not _NAME.match(name) or len(name) > MAX_NAME:
-            plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or noun
+        elif not NAME.fullmatch(name) or len(name) > MAX_NAME:
             self.wrong(
                 "project.bad-name",
-                f"{name!r} cannot be the name of a {noun}.",
-                f"Names are lower-case words joined by hyphens, such as {plain[:40]!r}.",
+                f"{shown(name)} cannot be the name of a {noun}.",
+                f"Names are lower-case words joined by - or _, such as {plain(name) or noun!r}.",
                 on_key=True,
             )
+
+    def title(self, what: str) -> str | None:
+        """A text for people, on one line."""
+        found = self.text(what)
+        if found is None:
+            return None
+        if len(found) > MAX_TITLE or _UNPRINTABLE.search(found):
+            self.wrong(
+                "project.bad-name",
+                f"{what} is {shown(found)}.",
+                f"It is a text of at most {MAX_TITLE} characters, on one line and all visible.",
+            )
+            return None
+        return found

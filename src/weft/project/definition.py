@@ -4,17 +4,31 @@ weaver and worker."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from operator import itemgetter
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
+from weft.project.name import slug
 from weft.weaving.function import FunctionVersion
-from weft.weaving.schema import Schema, nearest
-from weft.weaving.step import Function, Step, composed_version, from_dict, to_dict
+from weft.weaving.rule import Steps
+from weft.weaving.schema import Schema, StoredSchema, nearest
+from weft.weaving.step import Function, composed_version
 
 T = TypeVar("T")
+
+Ordered = Annotated[
+    Mapping[str, str],
+    BeforeValidator(dict),
+    PlainSerializer(lambda pairs: [list(pair) for pair in pairs.items()]),
+    WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
+]
+"""A mapping whose order counts, stored as a list of pairs: the keys of a stored form are sorted."""
 
 EVENT_TIME = "_weft.event_time"
 """The event time of a stream that has no column of its own for it; every row carries it."""
@@ -44,6 +58,8 @@ class Processing:
     checkpoint_interval: float = 1.0
     state: Literal["rocksdb", "memory"] = "rocksdb"
     keyframes: Keyframes = Keyframes()
+    deadline_seconds: float = 600.0
+    """A batch that takes longer is cancelled and runs again."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +93,7 @@ class StreamSpec:
     """A named stream: read from a source, or written by the pipeline named `writer`."""
 
     name: str
-    schema: Schema
+    schema: StoredSchema
     source: SourceSpec | None = None
     key: tuple[str, ...] = ()
     event_time: str | None = None
@@ -107,10 +123,10 @@ class PipelineSpec:
     name: str
     inputs: tuple[str, ...]
     to: str
-    steps: tuple[Step, ...] = ()
+    steps: Steps = ()
     window: Mapping[str, Any] | None = None
     by: tuple[str, ...] = ()
-    aggregate: Mapping[str, str] = field(default_factory=dict)
+    aggregate: Ordered = field(default_factory=dict)
     join: Mapping[str, Any] | None = None
     dedupe: Mapping[str, Any] | None = None
     reducer: str | None = None
@@ -127,43 +143,13 @@ class PipelineSpec:
         """Whether it keeps state between batches."""
         return bool(self.window or self.join or self.dedupe)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its canonical JSON form."""
-        return {
-            "name": self.name,
-            "inputs": list(self.inputs),
-            "to": self.to,
-            "steps": [to_dict(step) for step in self.steps],
-            "window": None if self.window is None else dict(self.window),
-            "by": list(self.by),
-            "aggregate": [list(pair) for pair in self.aggregate.items()],
-            "join": None if self.join is None else dict(self.join),
-            "dedupe": None if self.dedupe is None else dict(self.dedupe),
-            "reducer": self.reducer,
-            "sinks": [asdict(sink) for sink in self.sinks],
-        }
-
-    @staticmethod
-    def from_dict(form: Mapping[str, Any]) -> PipelineSpec:
-        """The pipeline that `to_dict` wrote."""
-        return PipelineSpec(
-            name=form["name"],
-            inputs=tuple(form["inputs"]),
-            to=form["to"],
-            steps=tuple(from_dict(step) for step in form["steps"]),
-            window=form["window"],
-            by=tuple(form["by"]),
-            aggregate=dict(form["aggregate"]),
-            join=form["join"],
-            dedupe=form["dedupe"],
-            reducer=form["reducer"],
-            sinks=tuple(SinkSpec(**sink) for sink in form["sinks"]),
-        )
-
 
 @dataclass(frozen=True)
 class Project:
-    """Everything that a project declares: streams with columns, functions with versions."""
+    """Everything that a project declares: streams with columns, functions with versions.
+
+    Its `name` is a title for people; `slug` is the same as an identifier.
+    """
 
     name: str
     streams: Mapping[str, StreamSpec]
@@ -175,8 +161,16 @@ class Project:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the canonical form."""
-        return digest(self.to_dict())
+        """SHA-256 over the canonical form, whatever the order of its parts."""
+        form = self._form(sparse=True)
+        for part, name in (("streams", "name"), ("pipelines", "name"), ("functions", "ref")):
+            form[part] = sorted(form.get(part, ()), key=itemgetter(name))
+        return digest(form)
+
+    @property
+    def slug(self) -> str:
+        """Its name for what takes identifiers alone."""
+        return slug(self.name)
 
     def stream(self, name: str) -> StreamSpec:
         """The stream of this name; refuses an unknown one."""
@@ -195,7 +189,7 @@ class Project:
         spec = self.pipeline(pipeline)
         operator = {
             key: value
-            for key, value in spec.to_dict().items()
+            for key, value in codec.to_form(spec, sparse=True).items()
             if key not in ("name", "inputs", "to", "steps", "sinks")
         }
         versions = {ref: self.functions[ref].version for ref in spec.functions}
@@ -208,59 +202,44 @@ class Project:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Its canonical JSON form, which holds the sources of its functions too."""
-        return {
-            "format": 1,
-            "name": self.name,
-            "debug": self.debug,
-            "processing": asdict(self.processing),
-            "streams": [_stream_to_dict(stream) for stream in self.streams.values()],
-            "pipelines": [pipeline.to_dict() for pipeline in self.pipelines.values()],
-            "functions": [function.to_dict() for function in self.functions.values()],
-        }
+        """Its stored form, which holds the sources of its functions too."""
+        return self._form(sparse=False)
+
+    def _form(self, *, sparse: bool) -> dict[str, Any]:
+        written = ProjectForm(
+            name=self.name,
+            debug=self.debug,
+            processing=self.processing,
+            streams=tuple(self.streams.values()),
+            pipelines=tuple(self.pipelines.values()),
+            functions=tuple(self.functions.values()),
+        )
+        return {"format": codec.FORMAT, **codec.to_form(written, sparse=sparse)}
 
     @staticmethod
     def from_dict(form: Mapping[str, Any]) -> Project:
-        """The project that `to_dict` wrote."""
-        processing = dict(form["processing"])
-        processing["keyframes"] = Keyframes(**processing["keyframes"])
-        streams = [_stream_from_dict(stream) for stream in form["streams"]]
-        pipelines = [PipelineSpec.from_dict(pipeline) for pipeline in form["pipelines"]]
-        functions = [FunctionVersion.from_dict(function) for function in form["functions"]]
+        """The project behind a stored form."""
+        read = codec.unpack(ProjectForm, form)
         return Project(
-            name=form["name"],
-            debug=form["debug"],
-            processing=Processing(**processing),
-            streams={stream.name: stream for stream in streams},
-            pipelines={pipeline.name: pipeline for pipeline in pipelines},
-            functions={function.ref: function for function in functions},
+            name=read.name,
+            debug=read.debug,
+            processing=read.processing,
+            streams={stream.name: stream for stream in read.streams},
+            pipelines={pipeline.name: pipeline for pipeline in read.pipelines},
+            functions={function.ref: function for function in read.functions},
         )
 
 
-def _stream_to_dict(stream: StreamSpec) -> dict[str, Any]:
-    return {
-        "name": stream.name,
-        "schema": stream.schema.to_json(),
-        "source": None if stream.source is None else asdict(stream.source),
-        "key": list(stream.key),
-        "event_time": stream.event_time,
-        "watermarks": asdict(stream.watermarks),
-        "writer": stream.writer,
-        "sinks": [asdict(sink) for sink in stream.sinks],
-    }
+@dataclass(frozen=True)
+class ProjectForm:
+    """A project as it is stored: what is found by name is in lists, whose order counts."""
 
-
-def _stream_from_dict(form: Mapping[str, Any]) -> StreamSpec:
-    return StreamSpec(
-        name=form["name"],
-        schema=Schema.from_json(form["schema"]),
-        source=None if form["source"] is None else SourceSpec(**form["source"]),
-        key=tuple(form["key"]),
-        event_time=form["event_time"],
-        watermarks=WatermarkSpec(**form["watermarks"]),
-        writer=form["writer"],
-        sinks=tuple(SinkSpec(**sink) for sink in form["sinks"]),
-    )
+    name: str
+    streams: tuple[StreamSpec, ...]
+    pipelines: tuple[PipelineSpec, ...]
+    processing: Processing = Processing()
+    debug: bool = False
+    functions: tuple[FunctionVersion, ...] = ()
 
 
 def _get(things: Mapping[str, T], name: str, noun: str) -> T:

@@ -7,8 +7,9 @@ flags.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ import yaml
 Path = tuple[str | int, ...]
 MAX_BYTES = 1_000_000
 MAX_NODES = 100_000
+MAX_DEPTH = 50
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,24 @@ def from_mapping(value: Mapping[str, Any]) -> Document:
     return Document(value)
 
 
+def odd_values(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """The values that no project can hold, with their paths and why: JSON has no form for them."""
+    if len(path) > MAX_DEPTH:
+        yield path, "it is nested too deep"
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from odd_values(one, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            yield from odd_values(one, (*path, number))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield path, "it is no number that can be counted with"
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield path, "it is larger than a number of 64 bits"
+    elif not isinstance(value, str | int | float | None):
+        yield path, f"it is a {type(value).__name__}"
+
+
 class _Builder:
     """Turns YAML's nodes into values and notes their places."""
 
@@ -111,7 +131,7 @@ class _Builder:
         self.count += 1
         mark = node.start_mark
         self.document.values.setdefault(path, (mark.line + 1, mark.column + 1))
-        if self.count > MAX_NODES or len(above) > 50 or node in above:
+        if self.count > MAX_NODES or len(above) > MAX_DEPTH or node in above:
             if not any(flaw.code == "project.yaml" for flaw in self.document.flaws):
                 self.flaw(
                     "project.yaml",

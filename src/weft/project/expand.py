@@ -17,7 +17,7 @@ def expand(project: Project) -> Project:
     """The same project with every pipeline in a form that runs as one query."""
     pipelines: dict[str, PipelineSpec] = {}
     for spec in project.pipelines.values():
-        for part in _parts(spec):
+        for part in parts_of(spec):
             if part.to not in project.streams:
                 streams = {**project.streams, part.to: _stream(project, part)}
                 project = replace(project, streams=streams)
@@ -25,7 +25,7 @@ def expand(project: Project) -> Project:
     return replace(project, pipelines=pipelines)
 
 
-def _parts(spec: PipelineSpec) -> list[PipelineSpec]:
+def parts_of(spec: PipelineSpec) -> list[PipelineSpec]:
     """A pipeline as the ones that run: inputs made one, then what comes before a window, then the rest."""
     parts: list[PipelineSpec] = []
     if spec.join is None and spec.stateful and len(spec.inputs) > 1:

@@ -4,100 +4,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from weft.errors import WeftError
 from weft.project.cursor import Cursor
 from weft.project.definition import SinkSpec, SourceSpec
+from weft.project.problem import shown
+from weft.sources.options import KINDS
 from weft.weaving.schema import nearest
 
-Reader = Callable[[Cursor, str], Any]
 Spec = TypeVar("Spec", SourceSpec, SinkSpec)
-
-
-def _text(cursor: Cursor, what: str) -> Any:
-    return cursor.text(what)
-
-
-def _flag(cursor: Cursor, what: str) -> Any:
-    return cursor.flag(what)
-
-
-def _count(cursor: Cursor, what: str) -> Any:
-    return cursor.whole(what, least=0)
-
-
-def _several(cursor: Cursor, what: str) -> Any:
-    return cursor.whole(what, least=1)
-
-
-def _number(cursor: Cursor, what: str) -> Any:
-    return cursor.number(what)
-
-
-def _share(cursor: Cursor, what: str) -> Any:
-    return cursor.number(what, least=0, most=1)
-
-
-def _rate(cursor: Cursor, what: str) -> Any:
-    return "max" if cursor.value == "max" else cursor.number(what)
-
-
-def _mapping(cursor: Cursor, what: str) -> Any:
-    return cursor.mapping(what)
-
-
-def _bursts(cursor: Cursor, what: str) -> Any:
-    found = cursor.mapping(what, ("every_s", "times", "for_s"))
-    for name, one in (found or {}).items():
-        one.number(f"`{name}`")
-    return found
-
-
-def _format(cursor: Cursor, what: str) -> Any:
-    return cursor.choice(what, ("json", "csv", "parquet"))
-
-
-def _start(cursor: Cursor, what: str) -> Any:
-    return cursor.choice(what, ("earliest", "latest"))
-
-
-# Every option of every kind of source; those with a `!` must be there.
-SOURCES: Mapping[str, Mapping[str, Reader]] = {
-    "rule": {"of": _text},
-    "mock": {
-        "seed": _count,
-        "rate": _rate,
-        "bursts": _bursts,
-        "disorder_ms": _count,
-        "bad_share": _share,
-        "keys": _several,
-        "skew": _number,
-        "events": _count,
-        "partitions": _several,
-        "start": _text,
-    },
-    "files": {
-        "path!": _text,
-        "format": _format,
-        "separator": _text,
-        "header": _flag,
-        "pattern": _text,
-        "settle_ms": _count,
-    },
-    "kafka": {
-        "servers!": _text,
-        "topic!": _text,
-        "start": _start,
-        "format": _format,
-        "separator": _text,
-        "client": _mapping,
-    },
-    "python": {"class!": _text},
-    "feed": {},
-}
 LATER = ("debezium",)
 
 
@@ -111,37 +29,42 @@ def read_source(cursor: Cursor) -> SourceSpec | None:
         options.wrong(
             "project.not-supported-yet",
             f"Source {kind!r} is part of the format, and this version does not run it.",
-            f"Sources that run are {', '.join(SOURCES)}.",
+            f"Sources that run are {', '.join(KINDS)}.",
             on_key=True,
         )
         return None
-    if kind not in SOURCES:
-        near = nearest(kind, SOURCES)
+    if kind not in KINDS:
+        near = nearest(kind, KINDS)
         options.wrong(
             "project.unknown-source",
-            f"There is no source {kind!r}. There are {', '.join(SOURCES)}.",
+            f"There is no source {kind!r}. There are {', '.join(KINDS)}.",
             f"Did you mean {near!r}?" if near else "Use one of the sources listed.",
             on_key=True,
         )
         return None
     if kind == "python" and isinstance(options.value, str):
         return SourceSpec(kind, {"class": options.value})
-    readers = {name.rstrip("!"): reader for name, reader in SOURCES[kind].items()}
-    known = None if kind == "python" else tuple(readers)
+    declared = KINDS[kind]
+    known = None if declared.is_open else tuple(declared.options)
     given = options.mapping(f"source {kind!r}", known) if options.value is not None else {}
     if given is None:
         return None
-    for name, reader in readers.items():
-        if name in given:
-            reader(given[name], f"`{name}`")
-        elif f"{name}!" in SOURCES[kind]:
+    for name in declared.required:
+        if name not in given:
             options.wrong(
                 "project.missing-key",
                 f"Source {kind!r} needs the option {name!r}.",
                 f"Add `{name}:` to it.",
                 on_key=True,
             )
-    return SourceSpec(kind, {name: one.value for name, one in given.items()})
+    values = {name: one.value for name, one in given.items()}
+    for name, fault in declared.faults(values):
+        given[name].wrong(
+            f"project.{fault.kind}",
+            f"`{name}` is {shown(values[name])}; it should be {fault.expected}.",
+            f"Correct `{name}`.",
+        )
+    return SourceSpec(kind, values)
 
 
 def read_sinks(cursor: Cursor) -> tuple[SinkSpec, ...]:

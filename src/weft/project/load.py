@@ -9,7 +9,7 @@ from typing import Any
 from weft.project.check import check_draft
 from weft.project.cursor import Cursor
 from weft.project.definition import Project
-from weft.project.document import Document, from_mapping, from_text
+from weft.project.document import Document, from_mapping, from_text, odd_values
 from weft.project.expand import expand
 from weft.project.problem import Problem, ProjectError, Report
 from weft.project.read import read_draft
@@ -17,11 +17,16 @@ from weft.project.read import read_draft
 FILE = "weft.yaml"
 
 
-def load(source: Path | str | Mapping[str, Any], *, folder: Path | str | None = None) -> Project:
+def load(
+    source: Path | str | Mapping[str, Any],
+    *,
+    folder: Path | str | None = None,
+    runs_code: bool = True,
+) -> Project:
     """The project of a file, of a folder with a `weft.yaml`, or of a mapping.
 
-    Raises one ProjectError with everything that is wrong. Python files stand beside the project
-    file; those of a mapping are looked for in `folder`.
+    Raises one ProjectError with everything that is wrong. Python files stand beside the project file; those of a
+    mapping are looked for in `folder`. They are loaded once, in a process of its own, unless `runs_code` says not to.
     """
     if isinstance(source, Mapping):
         document, beside = from_mapping(source), Path(folder or ".")
@@ -36,10 +41,27 @@ def load(source: Path | str | Mapping[str, Any], *, folder: Path | str | None = 
     if any(flaw.code != "project.duplicate-key" for flaw in document.flaws):
         report.raise_any()
     draft = read_draft(Cursor(document.value, (), report))
-    project = check_draft(draft, report, beside.resolve()) if draft is not None else None
+    _refuse_odd_values(document, report)
+    place = beside.resolve()
+    project = check_draft(draft, report, place, runs_code=runs_code) if draft is not None else None
     report.raise_any(project=draft.name if draft else None)
     assert project is not None
     return expand(project)
+
+
+def _refuse_odd_values(document: Document, report: Report) -> None:
+    """Refuse what could not be stored. Where something was said of such a value already, that is enough."""
+    odd = list(odd_values(document.value))
+    for path, why in odd:
+        if not report.tells(path):
+            report.add(
+                "project.out-of-range",
+                path,
+                f"This value cannot be kept: {why}.",
+                "Write a smaller number, or put it in quotes.",
+            )
+    if odd:
+        report.raise_any()
 
 
 def _find(path: Path) -> Path:

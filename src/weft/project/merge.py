@@ -10,7 +10,7 @@ from weft.project.document import Path
 from weft.project.pane import WINDOW
 from weft.project.problem import Report
 from weft.weaving.coercion import common
-from weft.weaving.schema import Schema, unknown_column
+from weft.weaving.schema import Field, Schema, unknown_column
 
 
 def united(inputs: list[StreamSpec], path: Path, report: Report) -> Schema | None:
@@ -42,8 +42,6 @@ def joined(
         return None
     left, right = inputs
     pairs = join["on"]
-    check_names([one for one, _ in pairs], left.schema, (*path, "on"), report)
-    check_names([other for _, other in pairs], right.schema, (*path, "on"), report)
     for one, other in pairs:
         a, b = left.schema.find(one), right.schema.find(other)
         if a and b and common(a.type, b.type) is None:
@@ -53,9 +51,17 @@ def joined(
                 f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
                 "Join on columns of the same type.",
             )
-    taken = {other.lower() for _, other in pairs}
-    added = tuple(one for one in right.schema if one.name.lower() not in taken)
+    added = _added(right.schema, pairs)
     twice = [one.name for one in added if left.schema.find(one.name)]
+    named = [one.name for one in (*left.schema, *added) if one.name.lower() == WINDOW.name]
+    if named:
+        report.add(
+            "project.join",
+            path,
+            f"A join adds the column {WINDOW.name!r}, and one of its streams has {named[0]!r}.",
+            "Rename it in a pipeline before the join.",
+        )
+        return None
     if twice:
         report.add(
             "project.join",
@@ -64,7 +70,32 @@ def joined(
             "Rename or drop them in a pipeline before the join.",
         )
         return None
-    return Schema((*left.schema.fields, *added, WINDOW))
+    return side_by_side(left.schema, right.schema, pairs)
+
+
+def spelled(
+    join: Mapping[str, Any], inputs: list[StreamSpec], path: Path, report: Report
+) -> Mapping[str, Any]:
+    """A join with its columns as the two streams spell them; notes each that is not there."""
+    if len(inputs) != 2:
+        return join
+    sides = [
+        check_names([pair[side] for pair in join["on"]], stream.schema, (*path, "on"), report)
+        for side, stream in enumerate(inputs)
+    ]
+    if any(len(side) != len(join["on"]) for side in sides):
+        return join
+    return {**join, "on": [list(pair) for pair in zip(*sides, strict=True)]}
+
+
+def side_by_side(left: Schema, right: Schema, pairs: Sequence[Sequence[str]]) -> Schema:
+    """The columns of a join: the left stream's, what the right one adds, and their window."""
+    return Schema((*left.fields, *_added(right, pairs), WINDOW))
+
+
+def _added(right: Schema, pairs: Sequence[Sequence[str]]) -> tuple[Field, ...]:
+    taken = {other.lower() for _, other in pairs}
+    return tuple(one for one in right if one.name.lower() not in taken)
 
 
 def check_names(

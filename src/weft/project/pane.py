@@ -16,6 +16,9 @@ from weft.weaving.schema import Field, Schema, Type, parse_type
 from weft.windows.aggregate import Aggregate, parse_aggregate
 from weft.windows.window import WindowSpec
 
+MOST_AGGREGATES = 64
+"""The kernel keeps a bit for each."""
+
 WINDOW = Field(
     "window",
     parse_type(
@@ -29,7 +32,13 @@ WINDOW = Field(
 def check_window(spec: PipelineSpec, path: Path, report: Report) -> None:
     """Note what is wrong with the window of a pipeline, or with what needs one."""
     if spec.window is None:
-        for key, given in (("aggregate", spec.aggregate), ("by", spec.by), ("join", spec.join)):
+        wants = {
+            "aggregate": spec.aggregate,
+            "by": spec.by,
+            "join": spec.join,
+            "reducer": spec.reducer,
+        }
+        for key, given in wants.items():
             if given:
                 report.add(
                     "project.window-missing",
@@ -43,7 +52,9 @@ def check_window(spec: PipelineSpec, path: Path, report: Report) -> None:
         WindowSpec.from_dict(spec.window)
     except WeftError as error:
         report.add_error(error, (*path, "window") if path[0] == "pipelines" else path)
-    if not spec.aggregate and not spec.reducer and spec.join is None:
+    if spec.join is not None:
+        _check_join(spec, path, report)
+    elif not spec.aggregate and not spec.reducer:
         report.add(
             "project.missing-key",
             path,
@@ -51,6 +62,26 @@ def check_window(spec: PipelineSpec, path: Path, report: Report) -> None:
             "Add `aggregate: {count: count(*)}`.",
             on_key=True,
         )
+
+
+def _check_join(spec: PipelineSpec, path: Path, report: Report) -> None:
+    """A join makes rows of pairs; what would group or drop records is work of another pipeline."""
+    others = {
+        "by": spec.by,
+        "aggregate": spec.aggregate,
+        "reducer": spec.reducer,
+        "dedupe": spec.dedupe,
+    }
+    for key, given in others.items():
+        if given:
+            behind = "before" if key == "dedupe" else "behind"
+            report.add(
+                "project.join",
+                (*path, key),
+                f"Pipeline {spec.name!r} has a join and `{key}`.",
+                f"Move `{key}` to a pipeline {behind} it.",
+                on_key=True,
+            )
 
 
 def pane_schema(
@@ -63,6 +94,14 @@ def pane_schema(
     """The columns of a pane: its window, what it is grouped by, and what is aggregated."""
     fields = [WINDOW, *(schema.get(name) for name in spec.by)]
     before = len(report.problems)
+    most = MOST_AGGREGATES - (1 if spec.reducer else 0)  # a reducer's rows are one more
+    if len(spec.aggregate) > most:
+        report.add(
+            "project.out-of-range",
+            (*path, "aggregate"),
+            f"Pipeline {spec.name!r} has {len(spec.aggregate)} aggregates; {most} are the most.",
+            "Split it into two pipelines.",
+        )
     for name, text in spec.aggregate.items():
         try:
             fields.append(Field(new_name(name), checked_aggregate(name, text, schema)[1]))

@@ -66,6 +66,11 @@ class Report:
         if problem not in self.problems:
             self.problems.append(problem)
 
+    def tells(self, path: Path) -> bool:
+        """Whether a problem of the value at a path is noted."""
+        shown = ".".join(str(part) for part in path)
+        return any(problem.path == shown for problem in self.problems)
+
     def add_error(self, error: WeftError, path: Path, *, prefix: str = "") -> None:
         """Note an error that something else raised about the value at a path."""
         self.add(error.code, path, prefix + error.message, error.hint)

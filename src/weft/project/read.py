@@ -10,7 +10,6 @@ from typing import Any
 from weft.errors import WeftError
 from weft.project.cursor import Cursor
 from weft.project.definition import (
-    Keyframes,
     PipelineSpec,
     Processing,
     SinkSpec,
@@ -19,6 +18,7 @@ from weft.project.definition import (
 )
 from weft.project.document import Path
 from weft.project.kind import read_sinks, read_source
+from weft.project.settings import read_processing, read_watermarks
 from weft.weaving.infer import new_name
 from weft.weaving.schema import Field, Schema, parse_type
 from weft.weaving.step import Step, from_dict
@@ -38,8 +38,9 @@ PIPELINE_KEYS = (
     "to",
     "sinks",
 )
-KEYFRAMES = ("every", "budget_mb")
 JOINS = ("inner", "left", "right", "full")
+FOREVER_SECONDS = 9e15
+"""As many as there are milliseconds in a number of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,15 @@ def read_draft(root: Cursor) -> Draft | None:
                 on_key=True,
             )
     if "app_name" in parts:
-        draft.name = parts["app_name"].text("app_name") or ""
-        parts["app_name"].check_name("project", draft.name or "x")
+        draft.name = parts["app_name"].title("`app_name`") or ""
     else:
         root.wrong("project.missing-key", "The project has no name.", "Add `app_name: shop`.")
     if root.has("debug"):
         draft.debug = parts["debug"].flag("debug") or False
     if root.has("processing"):
-        draft.processing = _processing(parts["processing"])
+        draft.processing = read_processing(parts["processing"])
     if root.has("watermarks"):
-        draft.watermarks = _watermarks(parts["watermarks"], WatermarkSpec())
+        draft.watermarks = read_watermarks(parts["watermarks"], WatermarkSpec())
     if root.has("streams"):
         for name, stream in (parts["streams"].mapping("`streams`") or {}).items():
             draft.streams[name] = _stream(name, stream, draft.watermarks)
@@ -120,43 +120,6 @@ def read_draft(root: Cursor) -> Draft | None:
     if root.has("windowing"):
         draft.windows = _windows(parts["windowing"])
     return draft
-
-
-def _processing(cursor: Cursor) -> Processing:
-    parts = cursor.mapping("`processing`", tuple(Processing.__dataclass_fields__)) or {}
-    found: dict[str, Any] = {}
-    for name, most in (("parallelism", 10_000), ("queue_size", 1_000_000_000)):
-        if name in parts:
-            found[name] = parts[name].whole(f"`{name}`", least=1, most=most)
-    if "checkpoint_interval" in parts:
-        found["checkpoint_interval"] = parts["checkpoint_interval"].number("`checkpoint_interval`")
-    if "state" in parts:
-        found["state"] = parts["state"].choice("`state`", ("rocksdb", "memory"))
-    if "keyframes" in parts:
-        keys = parts["keyframes"].mapping("`keyframes`", KEYFRAMES) or {}
-        frames = {name: one.whole(f"`{name}`", least=1) for name, one in keys.items()}
-        found["keyframes"] = Keyframes(
-            **_said({name: frames[name] for name in frames if name in KEYFRAMES})
-        )
-    return Processing(**_said(found))
-
-
-def _watermarks(cursor: Cursor, default: WatermarkSpec) -> WatermarkSpec:
-    parts = cursor.mapping("`watermarks`", tuple(WatermarkSpec.__dataclass_fields__)) or {}
-    found: dict[str, Any] = {}
-    for name in ("delay_seconds", "idle_seconds", "max_ahead_seconds"):
-        if name in parts:
-            found[name] = parts[name].number(f"`{name}`")
-        else:
-            found[name] = getattr(default, name)
-    found["ahead"] = default.ahead
-    if "ahead" in parts:
-        found["ahead"] = parts["ahead"].choice("`ahead`", ("hold", "dead"))
-    return WatermarkSpec(**_said(found))
-
-
-def _said(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream:
@@ -173,7 +136,9 @@ def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream
         declares_schema="schema" in parts,
         key=parts["key"].names("`key`") if "key" in parts else None,
         event_time=parts["event_time"].text("`event_time`") if "event_time" in parts else None,
-        watermarks=_watermarks(parts["watermarks"], watermarks) if "watermarks" in parts else None,
+        watermarks=read_watermarks(parts["watermarks"], watermarks)
+        if "watermarks" in parts
+        else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
     )
 
@@ -207,12 +172,18 @@ def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:
     if parts is None:
         return None
     inputs = parts["from"].names("`from`") if "from" in parts else None
-    if "from" not in parts:
+    if "from" not in parts or inputs == ():
         cursor.wrong(
             "project.missing-key",
             f"Pipeline {name!r} does not say which stream it reads.",
             "Add `from: orders`.",
             on_key=True,
+        )
+    for stream in sorted({one for one in inputs or () if (inputs or ()).count(one) > 1}):
+        parts["from"].wrong(
+            "project.duplicate-input",
+            f"Pipeline {name!r} reads stream {stream!r} twice.",
+            "Name it once; to join it with itself, copy it in a pipeline of its own.",
         )
     to = parts["to"].text("`to`") if "to" in parts else name
     if to is not None and "to" in parts:
@@ -276,6 +247,8 @@ def _join(cursor: Cursor) -> Mapping[str, Any] | None:
         pairs = [(str(left), parts["on"].child(left).text("`on`")) for left in on.value]
     else:
         pairs = [(name, name) for name in on.names("`on`") or ()]
+    if not on.value:
+        on.wrong("project.join", "The join is on no columns.", "Add `on: [id]`.", on_key=True)
     return {"type": kind or "inner", "on": [[left, right] for left, right in pairs if right]}
 
 
@@ -286,7 +259,8 @@ def _dedupe(cursor: Cursor) -> Mapping[str, Any] | None:
     by = parts["by"].names("`by`") if "by" in parts else ()
     within = 3600.0
     if "within_seconds" in parts:
-        within = parts["within_seconds"].number("`within_seconds`", least=0.001) or within
+        given = parts["within_seconds"]
+        within = given.number("`within_seconds`", least=0.001, most=FOREVER_SECONDS) or within
     return {"by": list(by or ()), "within_seconds": within}
 
 

@@ -4,6 +4,7 @@ cycles."""
 from __future__ import annotations
 
 from weft.project.definition import PipelineSpec, SourceSpec
+from weft.project.expand import parts_of
 from weft.project.graph import Graph
 from weft.project.problem import Report
 from weft.project.read import Draft, DraftStream
@@ -65,6 +66,7 @@ def check_graph(draft: Draft, report: Report) -> Graph:
                 f"Add `source: {{mock: {{}}}}`, or a pipeline with `to: {name}`.",
                 on_key=True,
             )
+    _check_parts(draft, report)
     cycle = graph.find_cycle()
     if cycle:
         report.add(
@@ -75,6 +77,21 @@ def check_graph(draft: Draft, report: Report) -> Graph:
             on_key=True,
         )
     return graph
+
+
+def _check_parts(draft: Draft, report: Report) -> None:
+    """A pipeline that runs as several names the others after itself; nothing else may have such a name."""
+    taken = {*draft.pipelines, *draft.streams, *(one.to for one in draft.pipelines.values())}
+    for name, pipeline in draft.pipelines.items():
+        for part in parts_of(pipeline)[:-1]:
+            if part.name in taken:
+                report.add(
+                    "project.name-clash",
+                    draft.paths[name],
+                    f"What pipeline {name!r} does first is called {part.name!r}, and there is one.",
+                    f"Give the other {part.name!r} another name.",
+                    on_key=True,
+                )
 
 
 def _written(draft: Draft, report: Report) -> tuple[Graph, dict[str, str]]:

@@ -25,7 +25,7 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
     """
     started = time.monotonic()
     run.faults.reach("pin")
-    pinned = run.pin(batch, read(run.checkpoint, batch))  # 1
+    pinned = run.pin(batch, read(run.checkpoint, batch, run.inputs))  # 1
     if pinned.knot.status is Status.COMPLETE:
         weaving.keep_state(frame, run)
         return

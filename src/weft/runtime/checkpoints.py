@@ -10,11 +10,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from weft.errors import WeftError
+from weft.lineage.identity import Mark
+from weft.lineage.offsets import Offsets
+from weft.runtime import mark as marks
+from weft.runtime.storage import Storage
 
 _VERSIONED = re.compile(r"(\d+)(_[0-9a-zA-Z-]+)?\.(changelog|zip|delta|snapshot)")
 
@@ -27,7 +29,7 @@ class StateGoneError(WeftError):
 
 
 def cut(
-    source: Path, target: Path, *, batch: int | None, offsets: Mapping[str, Any] | None
+    source: Path, target: Path, *, batch: int | None, offsets: Offsets | None, mark: Mark
 ) -> None:
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
@@ -43,9 +45,27 @@ def cut(
             _link_tree(source / "sources", building / "sources")
         if batch is not None:
             _keep(source, building, batch, offsets)
+    marks.write(str(building), mark)
     _sync(building)
     building.rename(target)
     _sync(target.parent)
+
+
+def keyframe(home: str, knot: int) -> Path:
+    """Where the state of a knot is kept beyond Spark's own retention, below a pipeline's folder."""
+    return Path(home) / "keyframes" / str(knot)
+
+
+def keyframes(home: str) -> list[int]:
+    """The knots whose state is kept so."""
+    place = Path(home) / "keyframes"
+    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
+
+
+def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Path:
+    """The directory from which the checkpoint of a knot is made: its keyframe, or that of its epoch."""
+    kept = keyframe(storage.pipeline(pipeline), knot)
+    return kept if kept.exists() else Path(storage.checkpoint(pipeline, epoch))
 
 
 def earliest_state(source: Path) -> int | None:
@@ -63,7 +83,7 @@ def earliest_state(source: Path) -> int | None:
     return max(firsts, default=None)
 
 
-def _keep(source: Path, building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
+def _keep(source: Path, building: Path, batch: int, offsets: Offsets | None) -> None:
     if (source / "metadata").exists():
         _link(source / "metadata", building / "metadata")
     for folder in ("offsets", "commits"):
@@ -88,14 +108,14 @@ def _keep(source: Path, building: Path, batch: int, offsets: Mapping[str, Any] |
         _link_tree(source / "state", building / "state", newest=batch + 1)
 
 
-def _rebuild_offsets(building: Path, batch: int, offsets: Mapping[str, Any] | None) -> None:
+def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> None:
     """Write the log entry of a batch that Spark has forgotten, from what its knot remembers."""
     if offsets is None:
         raise StateGoneError(
             f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
         )
     lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
-    lines += ["-" if end is None else json.dumps(end) for end in offsets["to"]]
+    lines += ["-" if end is None else json.dumps(end) for end in offsets.end]
     _write(building / "offsets" / str(batch), "\n".join(lines))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
+from weft.runtime.kernel import Written
 from weft.runtime.operator import Operator, absorbed_and_late
 from weft.runtime.shape import row_ledger
 from weft.weaving.schema import Schema, quoted
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 class Dedupe(Operator):
     """Rows keep their identity and their event time; duplicates are counted."""
-
-    new_rows = False
 
     @property
     def schema(self) -> Schema:
@@ -46,9 +44,9 @@ class Dedupe(Operator):
         columns = {name: f"row.{quoted(name)}" for name in self.schema.names}
         return self.carried(frame, columns, weft="row._weft", row="row")
 
-    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
-        passed = row_ledger(weave, result)
-        absorbed, late = absorbed_and_late(result)
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        passed = row_ledger(weave, written)
+        absorbed, late = absorbed_and_late(written)
         return replace(
             passed, rows_in=passed.rows_in + absorbed + late, absorbed=absorbed, late=late
         )

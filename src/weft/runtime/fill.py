@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import StructType
 
 from weft.clock import SystemClock, to_ms
+from weft.lineage.facts import DataFile, FilledPart
+from weft.lineage.identity import Identity
+from weft.lineage.note import Note
 from weft.runtime import kernel, session
 from weft.runtime.kernel import Table
 from weft.runtime.recorded import Chunk, chunks, read
@@ -23,8 +26,16 @@ CHUNK_ROWS = 500_000
 
 
 def fill(
-    worker: Worker, rule: Rule, *, schema: dict[str, Any], key: list[str], after: int, upto: int
-) -> list[dict[str, Any]]:
+    worker: Worker,
+    rule: Rule,
+    operation: str,
+    identity: Identity,
+    *,
+    schema: dict[str, Any],
+    key: list[str],
+    after: int,
+    upto: int,
+) -> list[FilledPart]:
     """Weave the recorded rows of the knots in (after, upto] into the rule's output stream.
 
     Safe to repeat: a chunk that is in the table already is told of again, and not woven again.
@@ -35,42 +46,56 @@ def fill(
     columns = Schema.from_json(schema)
     done = tables.open(rule.output)
     filled = _filled(done, rule, after, upto) if done.exists() else []
-    start = max([after, *(fact["knot"] for fact in filled)])
+    start = max([after, *(part.knot for part in filled)])
+    owner = (operation, identity)
     return filled + [
-        _fill_chunk(worker, tables, rule, columns, key, chunk)
+        _fill_chunk(worker, tables, rule, columns, key, chunk, owner)
         for chunk in chunks(source, rule.stream, start, upto, rows=CHUNK_ROWS)
     ]
 
 
-def _filled(table: Table, rule: Rule, after: int, upto: int) -> list[dict[str, Any]]:
+def _filled(table: Table, rule: Rule, after: int, upto: int) -> list[FilledPart]:
     """The chunks that an earlier try has written, as it would have told of them."""
     schema = table.schema()
     user = StructType.fromJson(
         {**schema, "fields": [f for f in schema["fields"] if f["name"] != "_weft"]}
     )
-    name, form = fingerprint(user)
     return [
-        {
-            "rows": knot["weft"]["rows"],
-            "bytes": sum(file["bytes"] for file in knot["files"]),
-            "hash": knot["weft"]["hash"],
-            "files": knot["files"],
-            "version": knot["version"],
-            "stream": rule.output,
-            "rule": rule.id,
-            "first": knot["weft"]["first"],
-            "knot": knot["weft"]["knot"],
-            "schema": name,
-            "columns": form,
-        }
+        _part(rule, knot.note, knot.version, knot.files, user)
         for knot in table.knots(after, upto)
-        if knot["weft"].get("fill") == rule.id
+        if knot.note.fill == rule.id
     ]
 
 
+def _part(
+    rule: Rule, note: Note, version: int, files: tuple[DataFile, ...], columns: StructType
+) -> FilledPart:
+    assert rule.output is not None
+    name, form = fingerprint(columns)
+    return FilledPart(
+        stream=rule.output,
+        rule=rule.id,
+        first=note.first or note.knot,
+        knot=note.knot,
+        rows=note.rows,
+        bytes=sum(file.bytes for file in files),
+        hash=note.hash,
+        version=version,
+        files=files,
+        schema=name,
+        columns=form,
+    )
+
+
 def _fill_chunk(
-    worker: Worker, tables: Tables, rule: Rule, schema: Schema, key: list[str], chunk: Chunk
-) -> dict[str, Any]:
+    worker: Worker,
+    tables: Tables,
+    rule: Rule,
+    schema: Schema,
+    key: list[str],
+    chunk: Chunk,
+    owner: tuple[str, Identity],
+) -> FilledPart:
     assert rule.output is not None
     now = SystemClock().now()
     weave = one_rule(schema, rule, key, worker, Moment(now, chunk.last))
@@ -82,33 +107,26 @@ def _fill_chunk(
         outputs={target.column: worker.storage.table(rule.output)},
         stamp={"knot": chunk.last, "at_ms": to_ms(now)},
     )
-    output = result["outputs"][target.column]
+    output = result.outputs[target.column]
     made = woven.schema[target.column].dataType
     assert isinstance(made, StructType)
-    fact = {name: output[name] for name in ("rows", "bytes", "hash", "files")}
-    weft = {
-        "knot": chunk.last,
-        "stream": rule.output,
-        "fill": rule.id,
-        "first": chunk.first,
-        "watermark": chunk.watermark_ms,
-        "rows": fact["rows"],
-        "hash": fact["hash"],
-    }
-    committed = tables.commit(rule.output, made, weft, fact["files"])
-    name, form = fingerprint(made)
-    return {
-        **fact,
-        "bytes": sum(file["bytes"] for file in committed.files),
-        "files": committed.files,
-        "version": committed.version,
-        "stream": rule.output,
-        "rule": rule.id,
-        "first": chunk.first,
-        "knot": chunk.last,
-        "schema": name,
-        "columns": form,
-    }
+    operation, identity = owner
+    note = Note(
+        knot=chunk.last,
+        id=operation,
+        stream=rule.output,
+        origin=rule.stream,
+        history=identity.history,
+        generation=identity.generation,
+        life=identity.life,
+        watermark=chunk.watermark_ms,
+        rows=output.rows,
+        hash=output.hash,
+        fill=rule.id,
+        first=chunk.first,
+    )
+    committed = tables.commit(rule.output, made, note, output.files)
+    return _part(rule, note, committed.version, committed.files, made)
 
 
 def one_rule(schema: Schema, rule: Rule, key: list[str], worker: Worker, moment: Moment) -> Weave:

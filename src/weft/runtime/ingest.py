@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from weft.clock import to_ms
 from weft.lineage.ledger import Ledger
 from weft.runtime import kernel
-from weft.runtime.shape import Time, row_ledger
+from weft.runtime.kernel import Written
+from weft.runtime.shape import row_ledger
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
 from weft.sources.stream import open_stream, parsing_of, with_tick
@@ -30,7 +31,6 @@ class Ingest:
     """Reads the source of a stream; what cannot be read becomes a dead letter with its bytes and reason."""
 
     operator = False
-    new_rows = True
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
@@ -71,14 +71,13 @@ class Ingest:
         system = [("_weft", weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
         return kernel.select(rows, [[*columns, *system]])
 
-    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
-        before = Watermarks.from_json(pinned.watermarks) if pinned.watermarks else Watermarks()
+    def time(self, pinned: Pinned, written: Written) -> Watermarks:
         observed = {
-            name: Seen(_ms(span["max_event_time_us"]), span["ahead"])
-            for name, span in result["partitions"].items()
+            name: Seen(_ms(span.max_event_time_us), span.ahead)
+            for name, span in written.partitions.items()
         }
-        self._last = self._advance(before, observed, pinned.now, self._stated(pinned))
-        return Time(self._last.minimum(), self._last.to_json())
+        self._last = self._advance(pinned.watermarks, observed, pinned.now, self._stated(pinned))
+        return self._last
 
     def latest_ms(self, pinned: Pinned) -> int:
         ahead = timedelta(seconds=self._run.stream.watermarks.max_ahead_seconds)
@@ -105,8 +104,8 @@ class Ingest:
             stated=stated,
         )
 
-    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
-        return row_ledger(weave, result)
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        return row_ledger(weave, written)
 
     def _reason(self, pinned: Pinned) -> str:
         """Why a row is dead on arrival: it cannot be read, or comes from the future where that is refused."""
@@ -126,7 +125,7 @@ class Ingest:
         """The watermark that a test stated with the segment of this batch."""
         if self._run.feed is None:
             return None
-        end = pinned.knot.offsets["to"][0]
+        end = pinned.knot.offsets.end[0]
         stated = Feed(self._run.feed).watermark(end["segment"]) if end else None
         return to_ms(stated) if stated else None
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from weft.project.merge import side_by_side
 from weft.project.pane import WINDOW
 from weft.runtime.operator import Operator
 from weft.weaving.schema import Schema, quoted
@@ -21,9 +22,7 @@ class Join(Operator):
 
     @property
     def schema(self) -> Schema:
-        taken = {other.lower() for other in self._on().values()}
-        added = [field for field in self.input_schema(1) if field.name.lower() not in taken]
-        return Schema((*self.input_schema(0).fields, *added, WINDOW))
+        return side_by_side(self.input_schema(0), self.input_schema(1), list(self._on().items()))
 
     def open(self) -> DataFrame:
         assert self._spec.window is not None and self._spec.join is not None

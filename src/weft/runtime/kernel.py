@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -15,7 +16,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from weft import codec
 from weft.errors import Domain, WeftError
+from weft.lineage.facts import DataFile, Output
+from weft.lineage.note import Note, TableKnot
 from weft.runtime import table_checkpoint
 
 SOURCE_FORMAT = "weft-stream"
@@ -33,6 +37,24 @@ class TableConflictError(TableError):
 
     code = "table.conflict"
     domain = "conflict"
+
+
+@dataclass(frozen=True)
+class Span:
+    """The event times of one source partition: how far they reached, and how many lay too far ahead."""
+
+    ahead: int = 0
+    max_event_time_us: int | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one pass over a woven frame wrote and counted; outputs are by column of the frame."""
+
+    outputs: Mapping[str, Output]
+    verdicts: Mapping[str, int]
+    partitions: Mapping[str, Span]
+    control: tuple[str, ...]
 
 
 def register(spark: SparkSession) -> None:
@@ -76,15 +98,13 @@ def write(
     control: str | None = None,
     latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
-) -> dict[str, Any]:
+) -> Written:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
 
-    `outputs` maps column to folder. The answer has per output `rows`, `bytes`, `hash` and `files`, and
-    beside them how often each verdict came and the values of the control column. The files are durable
-    and belong to no table until a commit names them. With `latest_ms` the frame says `partition` and
-    `event_time` of every row, and the answer has per partition the highest event time up to that one,
-    and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if it is in it,
-    `watermark_ms` in `_weft` of every row on the way.
+    `outputs` maps column to folder. The files are durable and belong to no table until a commit names them.
+    With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
+    the highest event time up to that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if
+    it is in it, `watermark_ms` in `_weft` of every row on the way.
     """
     times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
     spec = {
@@ -96,14 +116,21 @@ def write(
         "stamp": stamp,
     }
     spine = _package(frame.sparkSession).Spine
-    result: dict[str, Any] = json.loads(spine.write(frame._jdf, json.dumps(spec)))
-    return result
+    return codec.from_form(Written, json.loads(spine.write(frame._jdf, json.dumps(spec))))
 
 
 def fingerprint(rows: DataFrame) -> dict[str, Any]:
     """How many rows there are and the sum of their record hashes, in any order and partitioning."""
     result: dict[str, Any] = json.loads(_package(rows.sparkSession).Spine.fingerprint(rows._jdf))
     return result
+
+
+def fingerprints(rows: DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows and the sum of record hashes of each file; `rows` has the file's name and the row as a struct."""
+    found: dict[str, dict[str, Any]] = json.loads(
+        _package(rows.sparkSession).Spine.fingerprints(rows._jdf)
+    )
+    return found
 
 
 def source(
@@ -167,27 +194,31 @@ class Table:
         with _errors(self.path):
             self._log.create(json.dumps(schema), json.dumps(properties or {}))
 
-    def head(self) -> dict[str, Any] | None:
-        """The newest knot that is not cut, with its version."""
+    def head(self) -> TableKnot | None:
+        """The newest knot that is not cut."""
         with _errors(self.path):
-            return _parse(self._log.head())
+            return _knot(self._log.head())
 
-    def find(self, knot: int) -> dict[str, Any] | None:
-        """The knot with this number and its version; None when it is absent or cut."""
+    def last(self) -> TableKnot | None:
+        """The newest knot that there ever was, cut or not."""
         with _errors(self.path):
-            return _parse(self._log.find(knot))
+            return _knot(self._log.last())
 
-    def knots(self, after: int, to: int) -> list[dict[str, Any]]:
-        """The knots in (after, to] that are not cut, oldest first: `version`, `weft`, `files`."""
+    def find(self, knot: int) -> TableKnot | None:
+        """The knot with this number; None when it is absent or cut."""
         with _errors(self.path):
-            found: list[dict[str, Any]] = json.loads(self._log.knots(after, to))
-            return found
+            return _knot(self._log.find(knot))
+
+    def knots(self, after: int, to: int) -> list[TableKnot]:
+        """The knots in (after, to] that are not cut, oldest first."""
+        with _errors(self.path):
+            return [_table_knot(entry) for entry in json.loads(self._log.knots(after, to))]
 
     def commit(
         self,
         expected: int,
-        weft: Mapping[str, Any],
-        files: Sequence[Mapping[str, Any]],
+        note: Note,
+        files: Sequence[DataFile],
         *,
         schema: Mapping[str, Any] | None = None,
     ) -> int:
@@ -196,8 +227,8 @@ class Table:
             version = int(
                 self._log.commit(
                     expected,
-                    json.dumps(weft),
-                    json.dumps(list(files)),
+                    json.dumps(codec.pack(note)),
+                    json.dumps([codec.to_form(file) for file in files]),
                     None if schema is None else json.dumps(schema),
                 )
             )
@@ -224,8 +255,16 @@ def _package(spark: SparkSession) -> Any:
     return jvm.weft.kernel
 
 
-def _parse(text: str | None) -> dict[str, Any] | None:
-    return None if text is None else json.loads(text)
+def _knot(text: str | None) -> TableKnot | None:
+    return None if text is None else _table_knot(json.loads(text))
+
+
+def _table_knot(entry: Mapping[str, Any]) -> TableKnot:
+    return TableKnot(
+        entry["version"],
+        codec.unpack(Note, entry["weft"]),
+        tuple(codec.from_form(DataFile, file) for file in entry["files"]),
+    )
 
 
 @contextmanager

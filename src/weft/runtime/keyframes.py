@@ -7,10 +7,12 @@ since. The oldest go first when the budget is used up.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from weft.logs import get_logger
 from weft.runtime import checkpoints
+from weft.runtime import mark as marks
 from weft.runtime.pipeline import RunningPipeline
 
 log = get_logger(__name__)
@@ -18,24 +20,17 @@ log = get_logger(__name__)
 MEGABYTE = 1 << 20
 
 
-def folder(pipeline: str) -> Path:
-    """Where the keyframes of a pipeline are, below its own folder."""
-    return Path(pipeline) / "keyframes"
-
-
-def known(pipeline: str) -> list[int]:
-    """The knots whose state is kept."""
-    place = folder(pipeline)
-    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
-
-
 def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
     """Keep the state of a knot that was just tied."""
     home = run.storage.pipeline(run.name)
-    place = folder(home) / str(knot)
+    place = checkpoints.keyframe(home, knot)
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
-        checkpoints.cut(Path(run.checkpoint), place, batch=batch, offsets=None)
+        mark = marks.find(run.checkpoint)
+        assert mark is not None  # a pipeline marks its checkpoint before it starts
+        checkpoints.cut(
+            Path(run.checkpoint), place, batch=batch, offsets=None, mark=replace(mark, knot=knot)
+        )
     except FileNotFoundError:  # Spark cleaned up under our hands; the next one will do
         log.info("no keyframe of %s at knot %d: its files were just cleaned up", run.name, knot)
         return
@@ -44,10 +39,10 @@ def keep(run: RunningPipeline, *, knot: int, batch: int) -> None:
 
 def prune(home: str, *, budget_mb: int) -> None:
     """Forget the oldest keyframes until the rest fit the budget; the newest always stays."""
-    knots = known(home)
-    sizes = {knot: _size(folder(home) / str(knot)) for knot in knots}
+    knots = checkpoints.keyframes(home)
+    sizes = {knot: _size(checkpoints.keyframe(home, knot)) for knot in knots}
     while len(knots) > 1 and sum(sizes[knot] for knot in knots) > budget_mb * MEGABYTE:
-        shutil.rmtree(folder(home) / str(knots.pop(0)))
+        shutil.rmtree(checkpoints.keyframe(home, knots.pop(0)))
 
 
 def _size(place: Path) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from weft import codec
+from weft.runtime.storage import write_durably
 
 BUCKETS_PER_PARTITION = 4
 """State is grouped by buckets of keys; a few per partition spread evenly and still combine rows well."""
@@ -23,7 +25,7 @@ def layout_of(home: str, *, parallelism: int) -> Layout:
     """The layout of a pipeline's state, decided now if it has none yet."""
     file = Path(home) / "layout.json"
     if file.exists():
-        return Layout(**json.loads(file.read_text()))
+        return codec.unpack(Layout, json.loads(file.read_text()))
     layout = Layout(parallelism, parallelism * BUCKETS_PER_PARTITION)
     write_layout(home, layout)
     return layout
@@ -31,11 +33,5 @@ def layout_of(home: str, *, parallelism: int) -> Layout:
 
 def write_layout(home: str, layout: Layout) -> None:
     """Remember a layout, durably and at once."""
-    file = Path(home) / "layout.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    building = file.with_suffix(".building")
-    with building.open("w") as out:
-        json.dump(asdict(layout), out)
-        out.flush()
-        os.fsync(out.fileno())
-    building.rename(file)
+    Path(home).mkdir(parents=True, exist_ok=True)
+    write_durably(Path(home) / "layout.json", json.dumps(codec.pack(layout)))

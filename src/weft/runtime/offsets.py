@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import WeftError
+from weft.lineage.offsets import Offsets
 
 
 class OffsetsMissingError(WeftError):
@@ -17,45 +18,39 @@ class OffsetsMissingError(WeftError):
 
 
 @dataclass(frozen=True)
-class Offsets:
-    """Where each source of a batch starts (None: from its beginning) and ends."""
+class Taken:
+    """The offsets of a batch, and the knots of each input that it consumes: after the first, up to the second."""
 
-    start: tuple[Any, ...]
-    end: tuple[Any, ...]
-
-    def to_dict(self, inputs: tuple[str, ...]) -> dict[str, Any]:
-        """As a knot holds them; `inputs` are the streams read, in the order of the sources."""
-        return {
-            "from": list(self.start),
-            "to": list(self.end),
-            "inputs": {stream: upto for stream, (_, upto) in self.knots(inputs).items()},
-        }
-
-    def knots(self, inputs: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-        """The knots of each input stream that the batch consumes: after the first, up to the second."""
-        consumed: dict[str, tuple[int, int]] = {}
-        for position, stream in enumerate(inputs):
-            start, end = self.start[position], self.end[position]
-            consumed[stream] = (start["knot"] if start else 0, end["knot"] if end else 0)
-        return consumed
+    offsets: Offsets
+    knots: dict[str, tuple[int, int]]
 
 
-def read(checkpoint: str, batch: int) -> Offsets:
-    """The offsets of a batch and of the one before it."""
-    end = _entry(checkpoint, batch)
+def read(checkpoint: str, batch: int, inputs: tuple[str, ...]) -> Taken:
+    """What a batch takes in; `inputs` are the streams that are read, in the order of the sources."""
+    end = find(checkpoint, batch)
     if end is None:
         raise OffsetsMissingError(
             f"The offset log in {checkpoint} has no batch {batch}.",
             hint="The checkpoint directory was changed from outside; roll back to the last knot.",
         )
-    start = _entry(checkpoint, batch - 1) if batch > 0 else None
-    return Offsets(start or (None,) * len(end), end)
+    start = (find(checkpoint, batch - 1) if batch > 0 else None) or (None,) * len(end)
+    knots = {
+        stream: (_knot(start[position]), _knot(end[position]))
+        for position, stream in enumerate(inputs)
+    }
+    consumed = {stream: upto for stream, (_, upto) in knots.items()}
+    return Taken(Offsets(start, end, consumed, order=inputs), knots)
 
 
-def _entry(checkpoint: str, batch: int) -> tuple[Any, ...] | None:
+def find(checkpoint: str, batch: int) -> tuple[Any, ...] | None:
+    """The position of each source at the end of a batch, or None when the log does not have it."""
     # Line 1 is the version, line 2 the batch's metadata, then one line per source ("-": nothing yet).
     file = Path(checkpoint) / "offsets" / str(batch)
     if not file.exists():
         return None
     lines = file.read_text().splitlines()[2:]
     return tuple(None if line == "-" else json.loads(line) for line in lines)
+
+
+def _knot(position: Any) -> int:
+    return position["knot"] if position else 0

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from weft import codec
 from weft.lineage.ledger import Ledger
 from weft.runtime import kernel
+from weft.runtime.kernel import Written
 from weft.runtime.layout import layout_of
-from weft.runtime.relay import NOTHING_BAD, input_time, open_input
-from weft.runtime.shape import Time, row_ledger
+from weft.runtime.relay import input_time, open_input
+from weft.runtime.shape import row_ledger
 from weft.weaving.schema import Schema, literal
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
+from weft.windows.watermark import Watermarks
 
 if TYPE_CHECKING:
     from weft.project.definition import PipelineSpec
     from weft.runtime.pipeline import Pinned, RunningPipeline
 
 
+NO_REASON = "CAST(NULL AS STRING)"
+
+
+@dataclass(frozen=True)
+class BucketReport:
+    """What one bucket of an operator says of a batch."""
+
+    absorbed: int
+    late: int
+    hold: int | None = None
+    """The lowest event time that a pane on time may still get."""
+    windows: int = 0
+
+
 class Operator:
     """What windows, joins and deduplication have in common."""
 
     operator = True
-    new_rows = True
 
     def __init__(self, run: RunningPipeline) -> None:
         assert run.spec is not None
@@ -64,33 +81,47 @@ class Operator:
     def is_due(self, now: datetime) -> bool:
         return False
 
-    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+    def time(self, pinned: Pinned, written: Written) -> Watermarks:
         """The input's watermark, held back to the earliest time that an open pane may still be given."""
         inputs = input_time(self._run, pinned)
-        found = reports(result)
-        holds = [report["hold"] for report in found if report.get("hold") is not None]
-        marks = [ms for ms in (inputs.watermark_ms, *holds) if ms is not None]
-        held = min(marks) if inputs.watermark_ms is not None else None
+        found = reports(written)
+        holds = [report.hold for report in found if report.hold is not None]
+        marks = [ms for ms in (inputs.value_ms, *holds) if ms is not None]
+        held = min(marks) if inputs.value_ms is not None else None
         known = [ms for ms in (held, pinned.watermark_ms) if ms is not None]
-        detail = {**inputs.detail, "windows": sum(report.get("windows", 0) for report in found)}
-        return Time(max(known, default=None), detail)
+        windows = sum(report.windows for report in found)
+        return replace(inputs, value_ms=max(known, default=None), windows=windows)
 
-    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
-        absorbed, late = absorbed_and_late(result)
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        absorbed, late = absorbed_and_late(written)
         return Ledger(
             rows_in=absorbed + late,
             absorbed=absorbed,
             late=late,
-            results=row_ledger(weave, result),
+            results=row_ledger(weave, written),
         )
 
     def carried(
-        self, frame: DataFrame, columns: Mapping[str, str], *, weft: str, row: str
+        self,
+        frame: DataFrame,
+        columns: Mapping[str, str],
+        *,
+        weft: str,
+        row: str,
+        bad: str = NO_REASON,
     ) -> DataFrame:
-        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows."""
-        made = ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END")
-        passed = [("late", "late"), ("control", "control")]
-        return kernel.select(frame, [[*columns.items(), made, *NOTHING_BAD, *passed]])
+        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows.
+
+        `bad` is SQL for why a row that the operator made is a dead letter.
+        """
+        system = [
+            ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END"),
+            ("_weft_bad", bad),
+            ("_weft_raw", "CAST(NULL AS BINARY)"),
+            ("late", "late"),
+            ("control", "control"),
+        ]
+        return kernel.select(frame, [[*columns.items(), *system]])
 
     def made(self, *identity: str) -> str:
         """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""
@@ -105,12 +136,12 @@ class Operator:
         )
 
 
-def reports(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+def reports(written: Written) -> list[BucketReport]:
     """What each bucket of an operator said of the batch."""
-    return [json.loads(report) for report in result["control"]]
+    return [codec.from_form(BucketReport, json.loads(report)) for report in written.control]
 
 
-def absorbed_and_late(result: Mapping[str, Any]) -> tuple[int, int]:
+def absorbed_and_late(written: Written) -> tuple[int, int]:
     """How many records an operator took in, and how many came too late for it."""
-    found = reports(result)
-    return sum(report["absorbed"] for report in found), sum(report["late"] for report in found)
+    found = reports(written)
+    return sum(report.absorbed for report in found), sum(report.late for report in found)

@@ -3,49 +3,37 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from weft.clock import parse_iso
-from weft.lineage.knot import Knot, RuleRef
+from weft import codec
+from weft.errors import WeftError
+from weft.lineage.facts import Facts
+from weft.lineage.fingerprint import MODULUS
+from weft.lineage.knot import Knot, RuleRef, Status
+from weft.lineage.note import Definitions
+from weft.lineage.pin import Pinned
 from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.secret import definition_of
 from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
-from weft.runtime.offsets import Offsets
+from weft.runtime.offsets import Taken
 from weft.runtime.shape import Shape
 from weft.runtime.shapes import choose
 from weft.runtime.storage import Storage
 from weft.runtime.tables import Tables
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
-from weft.weaving.rule import Rule
 from weft.weaving.step import Step
-from weft.weaving.weave import Moment, Weave
+from weft.weaving.weave import Weave
 
+__all__ = ["Pinned", "RunningPipeline"]
 
-@dataclass(frozen=True)
-class Pinned:
-    """What the weaver fixed for a batch: its knot, the rules in force, the watermarks before it."""
-
-    knot: Knot
-    rules: tuple[Rule, ...]
-    watermark_ms: int | None
-    watermarks: Mapping[str, Any] | None
-
-    @property
-    def now(self) -> datetime:
-        """The one moment that every expression of this batch sees."""
-        return parse_iso(self.knot.now)
-
-    @property
-    def moment(self) -> Moment:
-        """What expressions get in place of the clock and the dice."""
-        return Moment(self.now, self.knot.seed)
+TAKEN_OVER = ("lease.lost", "knot.refused")
+"""Refusals by which a worker learns that its batch is no longer its own."""
 
 
 @dataclass
@@ -78,6 +66,8 @@ class RunningPipeline:
     """The knot of its last keyframe."""
     tied: int = 0
     """How many batches were tied since it started; a checkpoint waits for the next one."""
+    _told: set[str] = field(default_factory=set)
+    """The versions whose definitions a commit of this life holds."""
 
     @cached_property
     def shape(self) -> Shape:
@@ -99,7 +89,7 @@ class RunningPipeline:
         """Its checkpoint directory."""
         return self.storage.checkpoint(self.name, self.epoch)
 
-    def pin(self, batch: int, offsets: Offsets) -> Pinned:
+    def pin(self, batch: int, taken: Taken) -> Pinned:
         """Have the weaver fix the rules of a batch before it runs."""
         answer = self.client.insist(
             "POST",
@@ -107,21 +97,14 @@ class RunningPipeline:
             {
                 "pipeline": self.name,
                 "stream": self.stream.name,
-                "worker": self.worker,
-                "token": self.token,
+                **self._holder(),
                 "epoch": self.epoch,
                 "batch": batch,
-                "offsets": offsets.to_dict(self.inputs),
-                "inputs": offsets.knots(self.inputs),
+                "offsets": codec.to_form(taken.offsets),
+                "inputs": taken.knots,
             },
         )
-        previous = answer["previous"] or {}
-        return Pinned(
-            knot=Knot.from_dict(answer["knot"]),
-            rules=tuple(Rule.from_dict(rule) for rule in answer["rules"]),
-            watermark_ms=previous.get("watermark"),
-            watermarks=previous.get("watermarks") or None,
-        )
+        return codec.from_form(Pinned, answer)
 
     def input_hash(self, knot: Knot) -> str | None:
         """The hash of what a knot consumed: the sum of the hashes of its inputs' knots."""
@@ -130,30 +113,68 @@ class RunningPipeline:
         total = 0
         for parent in knot.parents:
             for consumed in self.tables.open(parent.stream).knots(parent.first - 1, parent.last):
-                total += int(consumed["weft"]["hash"], 16)
-        return f"{total % 2**256:064x}"
+                total += int(consumed.note.hash, 16)
+        return f"{total % MODULUS:064x}"
 
-    def deliver(self, knot: Knot, facts: Mapping[str, Any]) -> None:
-        """Hand the rows of a written knot to the sinks, in knot order."""
+    def untold(self, pinned: Pinned) -> Definitions:
+        """The code of a batch that no commit of this life has told yet."""
+        rules = [rule for rule in pinned.rules if f"{rule.id}/{rule.version}" not in self._told]
+        is_told = self.version in self._told
+        return Definitions(
+            pipeline=None if is_told else definition_of(self.project, self.name, self.version),
+            rules=tuple(rule.to_dict() for rule in rules),
+        )
+
+    def told(self, definitions: Definitions) -> None:
+        """Remember which code a commit has told."""
+        self._told |= {f"{rule['id']}/{rule['version']}" for rule in definitions.rules}
+        if definitions.pipeline is not None:
+            self._told.add(self.version)
+
+    def deliver(self, knot: Knot, facts: Facts) -> None:
+        """Hand the rows of a written knot to the sinks, in knot order, while it is this worker's to finish."""
         if not self.sinks:
             return
-        folder = self.storage.table(self.stream.name)
-        files = facts["outputs"][self.stream.name]["files"]
-        rows = ParquetRows([f"{folder}/{file['path']}" for file in files], self.stream.schema.names)
+        self.client.insist("POST", self._path(knot, "confirm"), self._holder())
+        rows = self._rows(facts)
         for sink in self.sinks:
             sink.deliver(knot.number, rows)
 
-    def fail(self, reason: str) -> None:
-        """Tell the weaver that the batch in hand failed."""
-        body = {"worker": self.worker, "token": self.token, "reason": reason}
-        self.client.call("POST", f"/pins/{self.stream.name}/fail", body)
+    def deliver_newest(self) -> None:
+        """Hand the newest knot to the sinks, which may have missed it."""
+        newest = self.tables.open(self.stream.name).head()
+        if newest is not None and newest.note.facts is not None:
+            for sink in self.sinks:
+                sink.deliver(newest.note.knot, self._rows(newest.note.facts))
 
-    def complete(self, knot: Knot, facts: Mapping[str, Any]) -> None:
+    def complete(self, knot: Knot, facts: Facts) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""
-        self.client.insist(
-            "POST",
-            f"/pins/{self.stream.name}/{knot.number}/complete",
-            {"worker": self.worker, "token": self.token, "facts": facts},
-        )
+        body = {**self._holder(), "facts": codec.to_form(facts)}
+        try:
+            self.client.insist("POST", self._path(knot, "complete"), body)
+        except WeftError as error:
+            if error.code in TAKEN_OVER:
+                self._take_back(knot, facts)
+            raise
         self.tip = (knot.number, knot.batch)
         self.tied += 1
+
+    def _take_back(self, knot: Knot, facts: Facts) -> None:
+        """A worker that slept may have delivered a knot that was rolled back meanwhile."""
+        if not self.sinks:
+            return
+        now = Knot.from_dict(self.client.insist("GET", f"/knots/{self.stream.name}/{knot.number}"))
+        if now.status is Status.ROLLED_BACK:
+            for sink in self.sinks:
+                sink.retract(range(knot.number, knot.number + 1), self._rows(facts))
+
+    def _rows(self, facts: Facts) -> ParquetRows:
+        folder = self.storage.table(self.stream.name)
+        files = facts.outputs[self.stream.name].files
+        return ParquetRows([f"{folder}/{file.path}" for file in files], self.stream.schema.names)
+
+    def _path(self, knot: Knot, what: str) -> str:
+        return f"/pins/{self.stream.name}/{knot.number}/{what}"
+
+    def _holder(self) -> dict[str, Any]:
+        return {"worker": self.worker, "token": self.token}

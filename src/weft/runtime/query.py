@@ -14,15 +14,17 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.errors import WeftError
 from weft.logs import get_logger
+from weft.operations.operation import PATIENCE_S
 from weft.runtime import kernel
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
 from weft.sources.stream import tick
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
-LONGEST_BATCH_S = 600
+CANCEL_S = 60.0
 FOLLOW_S = 0.1
 
 
@@ -40,7 +42,10 @@ class Query:
     def __init__(self, run: RunningPipeline) -> None:
         self.run = run
         self.crashed = threading.Event()
+        self.is_stopping = False
         self._failure: BaseException | None = None
+        self._cancelled: str | None = None
+        self._began: float | None = None
         self._query = self._start()
 
     def _start(self) -> StreamingQuery:
@@ -50,7 +55,7 @@ class Query:
         interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
         writer = (
             run.shape.open()
-            .writeStream.queryName(f"{run.project.name}.{run.name}.{run.epoch}.{run.token}")
+            .writeStream.queryName(f"{run.project.slug}.{run.name}.{run.epoch}.{run.token}")
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
@@ -61,6 +66,7 @@ class Query:
         """Run one batch, and remember why if it fails."""
         if self.run.draining.is_set():
             raise DrainingError
+        self._began = time.monotonic()
         try:
             weave_batch(frame, batch, run=self.run)
         except CrashError:
@@ -68,9 +74,11 @@ class Query:
             raise
         except BaseException as error:
             self._failure = error
-            if not isinstance(error, WeftError):
+            if not isinstance(error, WeftError) and self._cancelled is None:
                 log.error("batch %d of pipeline %s failed", batch, self.run.name, exc_info=error)
-            raise FailedBatchError(_first_line(error)) from None
+            raise FailedBatchError(_said(error)) from None
+        finally:
+            self._began = None
 
     @property
     def is_active(self) -> bool:
@@ -81,6 +89,8 @@ class Query:
         """Why it stopped by itself, or None."""
         if self.is_active:
             return None
+        if self._cancelled is not None:
+            return self._cancellation(self._cancelled)
         if isinstance(self._failure, WeftError):
             return self._failure
         if self.run.draining.is_set():
@@ -89,7 +99,7 @@ class Query:
         if cause is None and self._failure is None:
             return None
         return WeftError(
-            f"Pipeline '{self.run.name}' failed: {_first_line(self._failure or cause)}",
+            f"Pipeline '{self.run.name}' failed: {_said(self._failure or cause)}",
             code="pipeline.failed",
             hint="Its batch is kept and runs again; the worker's log has the details.",
             pipeline=self.run.name,
@@ -113,14 +123,54 @@ class Query:
         if not self.run.inputs:
             tick(self.run.spark, self.run.name)
 
-    def stop(self) -> None:
-        """Stop after the batch in hand, whose knot is tied; a batch that only begins is left for later."""
+    def stop(self, *, patience: float = PATIENCE_S) -> None:
+        """Stop after the batch in hand, whose knot is tied; a batch that only begins is left for later.
+
+        One that goes on for longer than `patience` is cancelled.
+        """
+        self.is_stopping = True
         self.run.draining.set()
-        deadline = time.monotonic() + LONGEST_BATCH_S
-        while self.is_active and self._is_busy() and time.monotonic() < deadline:
+        deadline = time.monotonic() + patience
+        while self.is_active and self._is_busy():
+            if time.monotonic() > deadline:
+                self.cancel(f"it did not end within {patience:g} s when its pipeline was stopped")
+                break
             time.sleep(0.005)
         self._halt()
         self._close()
+
+    def is_overdue(self) -> bool:
+        """Whether its batch in hand has been running for longer than a batch may."""
+        began = self._began
+        deadline = self.run.project.processing.deadline_seconds
+        return began is not None and time.monotonic() - began > deadline
+
+    def cancel(self, reason: str) -> None:
+        """End the batch in hand now: its jobs are cancelled, it waits for nothing any longer, and the query ends."""
+        self._cancelled = reason
+        self.run.draining.set()
+        self.run.client.close()
+        # Spark cancels the jobs of a query that is stopped, and interrupts their tasks.
+        self._halt()
+        deadline = time.monotonic() + CANCEL_S
+        while self.is_active and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def _cancellation(self, reason: str) -> WeftError:
+        return WeftError(
+            f"The batch in hand of pipeline '{self.run.name}' was cancelled: {reason}.",
+            code="batch.cancelled",
+            domain="external",
+            retryable=True,
+            hint="It runs again. If a rule makes it so slow, `weft rule retire RULE --now` takes the rule out; "
+            "else raise `processing.deadline_seconds`.",
+            pipeline=self.run.name,
+        )
+
+    @property
+    def was_cancelled(self) -> bool:
+        """Whether its batch in hand was ended before it was done."""
+        return self._cancelled is not None
 
     def _is_busy(self) -> bool:
         return bool(self._query.status["isTriggerActive"])
@@ -134,7 +184,7 @@ class Query:
         try:
             self._query.stop()
         except PySparkException as error:
-            log.warning("query %s did not stop cleanly: %s", self.run.name, _first_line(error))
+            log.warning("query %s did not stop cleanly: %s", self.run.name, _said(error))
 
     def _close(self) -> None:
         for sink in self.run.sinks:
@@ -165,6 +215,5 @@ def pace(checkpoint_interval: float, *, follows: bool) -> float:
     return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
-def _first_line(error: Any) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:500] if lines else type(error).__name__
+def _said(error: Any) -> str:
+    return told(str(error)) or type(error).__name__

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
+from weft.lineage.note import TableKnot
 from weft.runtime.kernel import Table
 from weft.runtime.relay import WEFT, as_read
 from weft.weaving.schema import Schema
@@ -36,15 +36,15 @@ class Chunk:
 
 def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Iterator[Chunk]:
     """The live knots in (after, upto] in pieces of about so many rows, each of whole knots."""
-    held: list[Mapping[str, Any]] = []
+    held: list[TableKnot] = []
     count = 0
     for knot in table.knots(after, upto):
         _check_kept(table, stream, knot)
-        if held and count + knot["weft"]["rows"] > rows:
+        if held and count + knot.note.rows > rows:
             yield _chunk(table, held)
             held, count = [], 0
         held.append(knot)
-        count += knot["weft"]["rows"]
+        count += knot.note.rows
     if held:
         yield _chunk(table, held)
 
@@ -58,32 +58,29 @@ def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     return as_read(frame, schema)
 
 
-def _check_kept(table: Table, stream: str, knot: Mapping[str, Any]) -> None:
-    missing = [f for f in knot["files"] if not Path(table.path, f["path"]).exists()]
-    if not missing:
+def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:
+    if _is_kept(table, knot):
         return
-    first = next(
-        (
-            later["weft"]["knot"]
-            for later in table.knots(knot["weft"]["knot"], 2**62)
-            if all(Path(table.path, f["path"]).exists() for f in later["files"])
-        ),
-        None,
-    )
+    later = table.knots(knot.note.knot, 2**62)
+    first = next((one.note.knot for one in later if _is_kept(table, one)), None)
     kept = f"they are kept from knot {first} on" if first else "none are kept"
     raise InputGoneError(
-        f"The rows of knot {knot['weft']['knot']} of stream '{stream}' are gone: {kept}.",
+        f"The rows of knot {knot.note.knot} of stream '{stream}' are gone: {kept}.",
         hint=f"Start at {first - 1}." if first else "Start at `latest`.",
         stream=stream,
         knot=first,
     )
 
 
-def _chunk(table: Table, knots: list[Mapping[str, Any]]) -> Chunk:
+def _is_kept(table: Table, knot: TableKnot) -> bool:
+    return all(Path(table.path, file.path).exists() for file in knot.files)
+
+
+def _chunk(table: Table, knots: list[TableKnot]) -> Chunk:
     return Chunk(
-        first=knots[0]["weft"]["knot"],
-        last=knots[-1]["weft"]["knot"],
-        rows=sum(knot["weft"]["rows"] for knot in knots),
-        watermark_ms=knots[-1]["weft"]["watermark"],
-        files=tuple(f"{table.path}/{f['path']}" for knot in knots for f in knot["files"]),
+        first=knots[0].note.knot,
+        last=knots[-1].note.knot,
+        rows=sum(knot.note.rows for knot in knots),
+        watermark_ms=knots[-1].note.watermark,
+        files=tuple(f"{table.path}/{file.path}" for knot in knots for file in knot.files),
     )

@@ -26,9 +26,9 @@ def find_record(worker: Worker, *, id: str, streams: list[str]) -> list[dict[str
         if not table.exists():
             continue
         files = [
-            f"{table.path}/{file['path']}"
+            f"{table.path}/{file.path}"
             for knot in table.knots(0, EVERYTHING)
-            for file in knot["files"]
+            for file in knot.files
         ]
         if not files:
             continue

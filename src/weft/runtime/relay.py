@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
@@ -12,11 +11,12 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructType, Tim
 from weft.lineage.ledger import Ledger
 from weft.project.definition import Project
 from weft.runtime import kernel
-from weft.runtime.shape import Time, row_ledger
+from weft.runtime.kernel import Written
+from weft.runtime.shape import row_ledger
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
-from weft.windows.watermark import minimum_of
+from weft.windows.watermark import Watermarks, minimum_of
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned, RunningPipeline
@@ -42,7 +42,6 @@ class Relay:
     """Reads its input streams, one after the other, and weaves their rows."""
 
     operator = False
-    new_rows = False
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
@@ -72,7 +71,7 @@ class Relay:
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         return as_read(frame, self.schema)
 
-    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+    def time(self, pinned: Pinned, written: Written) -> Watermarks:
         return input_time(self._run, pinned)
 
     def latest_ms(self, pinned: Pinned) -> None:
@@ -81,8 +80,8 @@ class Relay:
     def is_due(self, now: datetime) -> bool:
         return False
 
-    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
-        return row_ledger(weave, result)
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        return row_ledger(weave, written)
 
 
 def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
@@ -114,12 +113,12 @@ def open_input(run: RunningPipeline, stream: str, *, knots: int = 0, buckets: in
     )
 
 
-def input_time(run: RunningPipeline, pinned: Pinned) -> Time:
+def input_time(run: RunningPipeline, pinned: Pinned) -> Watermarks:
     """The lowest watermark of the inputs, each at the last knot consumed; it never goes back."""
     marks: dict[str, int | None] = {}
-    for stream, knot in pinned.knot.offsets["inputs"].items():
+    for stream, knot in pinned.knot.offsets.inputs.items():
         found = run.tables.find(stream, knot) if knot else None
-        marks[stream] = found["watermark"] if found else None
+        marks[stream] = found.note.watermark if found else None
     lowest = minimum_of(marks.values())
     known = [ms for ms in (lowest, pinned.watermark_ms) if ms is not None]
-    return Time(max(known, default=None), {"inputs": marks})
+    return Watermarks(max(known, default=None), inputs=marks)

@@ -6,28 +6,20 @@ watermarks and ledger.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
+from weft.runtime.kernel import Written
 from weft.weaving.schema import Schema
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
+from weft.windows.watermark import Watermarks
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
-
-
-@dataclass(frozen=True)
-class Time:
-    """Where event time stands after a batch."""
-
-    watermark_ms: int | None
-    detail: Mapping[str, Any]
 
 
 class Shape(Protocol):
@@ -35,9 +27,6 @@ class Shape(Protocol):
 
     operator: bool
     """Whether the frame carries late records and operator reports beside the rows."""
-
-    new_rows: bool
-    """Whether its rows are new to Weft, so that they get the stream's watermark as their stamp."""
 
     @property
     def schema(self) -> Schema:
@@ -62,7 +51,7 @@ class Shape(Protocol):
         """The frame of a batch as the weave wants it: columns, `_weft`, `_weft_bad`, `_weft_raw`."""
         ...
 
-    def time(self, pinned: Pinned, result: Mapping[str, Any]) -> Time:
+    def time(self, pinned: Pinned, written: Written) -> Watermarks:
         """Where event time stands after the batch, from what the writer saw."""
         ...
 
@@ -74,19 +63,18 @@ class Shape(Protocol):
         """Whether a batch without data would change something by now."""
         ...
 
-    def ledger(self, weave: Weave, result: Mapping[str, Any]) -> Ledger:
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
         """The ledger of the batch, from what the writer counted."""
         ...
 
 
-def row_ledger(weave: Weave, result: Mapping[str, Any]) -> Ledger:
+def row_ledger(weave: Weave, written: Written) -> Ledger:
     """The ledger of rows that were woven one by one."""
-    counts: Mapping[str, int] = result["verdicts"]
-    out, filtered, dead = weave.ledger_counts(counts)
+    out, filtered, dead = weave.ledger_counts(written.verdicts)
     copied = {
-        target.stream: result["outputs"][target.column]["rows"]
+        target.stream: written.outputs[target.column].rows
         for target in weave.targets
-        if target.column.startswith("_weft_side") and result["outputs"][target.column]["rows"]
+        if target.column.startswith("_weft_side") and written.outputs[target.column].rows
     }
     return Ledger(
         rows_in=out + sum(filtered.values()) + dead,

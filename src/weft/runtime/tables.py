@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
+from weft.lineage.facts import DataFile
+from weft.lineage.note import Note, TableKnot
 from weft.runtime.kernel import Table, TableConflictError
 from weft.runtime.storage import Storage
 from weft.weaving.schema import Schema
@@ -22,12 +24,28 @@ class SchemaConflictError(WeftError):
     domain = "user"
 
 
+class OtherHistoryError(WeftError):
+    """A table holds a knot under a number that the weaver gave to another one."""
+
+    code = "table.other-history"
+    domain = "conflict"
+
+    def __init__(self, stream: str, knot: int, *, found: str, expected: str) -> None:
+        super().__init__(
+            f"Knot {knot} of stream '{stream}' is in its table already, and it is another one: the "
+            f"table has {found}, the weaver's store {expected}. The store is older than the table.",
+            hint="Stop Weft and run `weft store rebuild`, which brings the store up to its tables.",
+            stream=stream,
+            knot=knot,
+        )
+
+
 @dataclass(frozen=True)
 class Committed:
     """A knot in a table: its version and files, by whoever committed it."""
 
     version: int
-    files: list[dict[str, Any]]
+    files: tuple[DataFile, ...]
     was_there: bool = False
     """Whether an earlier try or another worker had committed the knot, with files of its own."""
 
@@ -47,13 +65,16 @@ class Tables:
             self._open[stream] = Table(self._spark, self._storage.table(stream))
         return self._open[stream]
 
-    def find(self, stream: str, knot: int) -> dict[str, Any] | None:
-        """What was committed for a knot, or None."""
+    def find(self, stream: str, knot: int, *, id: str | None = None) -> TableKnot | None:
+        """What was committed for a knot, or None; with `id`, refuses a knot of that number that is another one."""
         table = self.open(stream)
-        return table.find(knot) if table.exists() else None
+        found = table.find(knot) if table.exists() else None
+        if found is not None and id is not None and found.note.id != id:
+            raise OtherHistoryError(stream, knot, found=found.note.id, expected=id)
+        return found
 
     def commit(
-        self, stream: str, columns: StructType, weft: Mapping[str, Any], files: list[dict[str, Any]]
+        self, stream: str, columns: StructType, note: Note, files: Sequence[DataFile]
     ) -> Committed:
         """Commit a knot's files once; if it is there already, that commit stands and is returned.
 
@@ -63,13 +84,13 @@ class Tables:
         table = self.open(stream)
         schema = self._merge(stream, table, columns)
         while True:
-            if table.find(weft["knot"]) is not None:
-                [known] = table.knots(weft["knot"] - 1, weft["knot"])
-                return Committed(known["version"], known["files"], was_there=True)
+            known = self.find(stream, note.knot, id=note.id)
+            if known is not None:
+                return Committed(known.version, known.files, was_there=True)
             head = table.head()
-            if head is not None and head["knot"] > weft["knot"]:
+            if head is not None and head.note.knot > note.knot:
                 raise WeftError(
-                    f"Stream '{stream}' already has knot {head['knot']}; knot {weft['knot']} "
+                    f"Stream '{stream}' already has knot {head.note.knot}; knot {note.knot} "
                     "comes too late.",
                     code="table.fenced",
                     domain="conflict",
@@ -78,8 +99,8 @@ class Tables:
                 )
             version = table.version()
             try:
-                made = table.commit(version, dict(weft), files, schema=schema)
-                return Committed(made, files)
+                made = table.commit(version, note, files, schema=schema)
+                return Committed(made, tuple(files))
             except TableConflictError:
                 if table.version() == version:  # nobody was faster: the knot itself is refused
                     raise

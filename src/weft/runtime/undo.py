@@ -1,14 +1,17 @@
-"""The data side of a rollback: sinks take back, tables and checkpoints are cut. Every step may be repeated."""
+"""The data side of a rollback: sinks take back, tables and checkpoints are cut. Everything may be repeated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from weft.lineage.identity import Mark
+from weft.lineage.note import TableKnot
 from weft.logs import get_logger
-from weft.replay.rollback import Cut
-from weft.runtime import checkpoints, keyframes
+from weft.operations.cut import Cut, Span
+from weft.runtime import checkpoints
+from weft.runtime.kernel import Table
 from weft.runtime.tables import Tables
 from weft.sinks.rows import ParquetRows
 
@@ -18,51 +21,57 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 
-def undo(worker: Worker, name: str, cuts: list[Cut], offsets: Mapping[str, Any]) -> dict[str, Any]:
-    """Cut every pipeline of a rollback; data is flowing again once the weaver lets them go on."""
-    tables = Tables(worker.spark, worker.storage)
-    for cut in cuts:
-        _cut_checkpoint(worker, cut, offsets[cut.pipeline])
-    for cut in cuts:
-        _retract(worker, tables, cut)
-        for stream in cut.streams:
-            _cut_table(tables, stream, cut, name)
-        log.info("%s cut %s back to knot %d", name, cut.stream, cut.keep)
-    return {"rolled_back": [cut.pipeline for cut in cuts]}
-
-
-def _cut_checkpoint(worker: Worker, cut: Cut, offsets: Mapping[str, Any] | None) -> None:
-    storage = worker.storage
-    keyframe = keyframes.folder(storage.pipeline(cut.pipeline)) / str(cut.keep)
+def cut_checkpoint(worker: Worker, cut: Cut) -> None:
+    """Make the checkpoint directory of a new epoch, as the pipeline's was at a knot."""
+    storage, identity = worker.storage, worker.identity
     checkpoints.cut(
-        keyframe if keyframe.exists() else Path(storage.checkpoint(cut.pipeline, cut.keep_epoch)),
+        checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
-        offsets=offsets,
+        offsets=cut.offsets,
+        mark=Mark(cut.pipeline, cut.epoch, identity.history, identity.generation, cut.keep),
     )
 
 
-def _cut_table(tables: Tables, stream: str, cut: Cut, name: str) -> None:
-    table = tables.open(stream)
+def cut_tables(worker: Worker, cut: Cut, operation: str) -> None:
+    """Cut the table of a pipeline's stream and of those diverted from it; bring revived knots back."""
+    tables = Tables(worker.spark, worker.storage)
+    for stream in cut.streams:
+        table = tables.open(stream)
+        if not table.exists():
+            continue
+        if cut.gone is not None:
+            table.cut(cut.gone.after, cut.gone.upto, {"operation": operation})
+        for span in cut.revive:
+            table.restore(span.after, span.upto, {"operation": operation})
+    log.info("%s cut %s back to knot %d", operation, cut.stream, cut.keep)
+
+
+def retract(worker: Worker, pipeline: str, gone: Span) -> None:
+    """Have the sinks of a pipeline take the rows of knots back."""
+    table = _table(worker, pipeline)
     if not table.exists():
         return
-    if cut.last > cut.cut_after:
-        table.cut(cut.cut_after, cut.last, {"rollback": name})
-    for run in cut.revive:
-        table.restore(run.after, run.upto, {"rollback": name})
-
-
-def _retract(worker: Worker, tables: Tables, cut: Cut) -> None:
-    """Sinks that can take rows back do, while the rows are still in the table."""
-    table = tables.open(cut.stream)
-    if cut.last <= cut.cut_after or not table.exists():
-        return
-    opened = worker.open_sinks(cut.pipeline)
-    if not opened:
-        return
-    gone = table.knots(cut.cut_after, cut.last)
-    paths = [f"{table.path}/{file['path']}" for knot in gone for file in knot["files"]]
-    columns = worker.stream_of(cut.pipeline).schema.names
-    for sink in opened:
-        sink.retract(range(cut.cut_after + 1, cut.last + 1), ParquetRows(paths, columns))
+    rows = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto))
+    for sink in worker.open_sinks(pipeline):
+        sink.retract(range(gone.after + 1, gone.upto + 1), rows)
         sink.close()
+
+
+def restore(worker: Worker, pipeline: str, back: Sequence[Span]) -> None:
+    """Deliver knots that came back to the sinks of a pipeline again, in their order."""
+    table = _table(worker, pipeline)
+    for sink in worker.open_sinks(pipeline):
+        for span in back:
+            for knot in table.knots(span.after, span.upto):
+                sink.restore(knot.note.knot, _rows(worker, pipeline, table, [knot]))
+        sink.close()
+
+
+def _table(worker: Worker, pipeline: str) -> Table:
+    return Tables(worker.spark, worker.storage).open(worker.stream_of(pipeline).name)
+
+
+def _rows(worker: Worker, pipeline: str, table: Table, knots: Sequence[TableKnot]) -> ParquetRows:
+    paths = [f"{table.path}/{file.path}" for knot in knots for file in knot.files]
+    return ParquetRows(paths, worker.stream_of(pipeline).schema.names)

@@ -53,7 +53,7 @@ def keep_state(frame: DataFrame, run: RunningPipeline) -> None:
         frame.write.format("noop").mode("overwrite").save()
 
 
-def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
+def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> kernel.Written:
     """Write every output's rows to files of its table in one pass; no table knows of them yet."""
     outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}
     return kernel.write(
@@ -62,15 +62,13 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> dict[str, Any]:
         outputs=outputs,
         control="control" if run.shape.operator else None,
         latest_ms=run.shape.latest_ms(pinned),
-        stamp=_stamp(run, pinned),
+        # Each row says how far its stream had come before its knot: by that it is early or late further down.
+        stamp={
+            "knot": pinned.knot.number,
+            "at_ms": to_ms(pinned.now),
+            "watermark_ms": pinned.watermark_ms,
+        },
     )
-
-
-def _stamp(run: RunningPipeline, pinned: Pinned) -> dict[str, int | None]:
-    stamp: dict[str, int | None] = {"knot": pinned.knot.number, "at_ms": to_ms(pinned.now)}
-    if run.shape.new_rows:
-        stamp["watermark_ms"] = pinned.watermark_ms
-    return stamp
 
 
 def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:

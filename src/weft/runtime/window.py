@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
 
 from weft.project.pane import checked_aggregate
-from weft.runtime.operator import Operator
+from weft.runtime.operator import NO_REASON, Operator
+from weft.weaving.function import FunctionVersion
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Step
-from weft.windows import panes, reducer
+from weft.windows import fold, panes
 from weft.windows.aggregate import Aggregate
+from weft.windows.reducer import Reducer, check_reducer
 from weft.windows.window import WindowSpec
 
 if TYPE_CHECKING:
@@ -44,10 +46,11 @@ class Window(Operator):
             )
         function = self._run.project.functions[self._spec.reducer]
         assert function.returns is not None
-        return reducer.attach(
+        # Only the version travels: its class is one that the workers cannot import by its name.
+        return fold.attach(
             self.input(),
-            function.load()(),
-            returns=StructType.fromJson(function.returns.to_json()),
+            partial(_make, function),
+            returns=function.returns,
             window=WindowSpec.from_dict(self._spec.window),
             by=self._spec.by,
             aggregates=self._aggregates(),
@@ -59,10 +62,15 @@ class Window(Operator):
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         columns = {name: f"pane.{quoted(name)}" for name in self.schema.names}
         keys = [f"pane.{quoted(name)}" for name in self._spec.by]
-        return self.carried(frame, columns, weft=self.made(*keys), row="pane")
+        bad = "bad" if self._spec.reducer is not None else NO_REASON
+        return self.carried(frame, columns, weft=self.made(*keys), row="pane", bad=bad)
 
     def _aggregates(self) -> list[Aggregate]:
         schema = self.input_schema()
         return [
             checked_aggregate(name, text, schema)[0] for name, text in self._spec.aggregate.items()
         ]
+
+
+def _make(function: FunctionVersion) -> Reducer:
+    return check_reducer(function.load(), function.ref)()

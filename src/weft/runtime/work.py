@@ -7,17 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import codec
 from weft.clock import iso
 from weft.errors import WeftError
-from weft.replay.rollback import Cut
-from weft.runtime import checkpoints, keyframes, session
+from weft.lineage.identity import Identity
+from weft.operations.cut import Cut, Span
+from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
+from weft.runtime.divide import divide
 from weft.runtime.fill import fill
 from weft.runtime.records import find_record
-from weft.runtime.repartition import repartition
+from weft.runtime.tables import Tables
 from weft.runtime.trial import trial
-from weft.runtime.undo import undo
 from weft.weaving.rule import Rule
 from weft.windows.state import read_windows
 
@@ -39,13 +41,17 @@ class Work:
             "checkpoint": self._checkpoint,
             "analyze": self._analyze,
             "reach": self._reach,
-            "rollback": self._rollback,
+            "cut-checkpoint": self._cut_checkpoint,
+            "cut-tables": self._cut_tables,
+            "retract": self._retract,
+            "restore": self._restore,
             "fill": self._fill,
+            "unfill": self._unfill,
+            "divide": self._divide,
             "try": self._try,
             "diff": self._diff,
             "state": self._state,
             "record": self._record,
-            "repartition": self._repartition,
         }
         if kind not in known:
             raise WeftError(
@@ -64,7 +70,7 @@ class Work:
         storage = self._worker.storage
         return {
             name: {
-                "keyframes": keyframes.known(storage.pipeline(name)),
+                "keyframes": checkpoints.keyframes(storage.pipeline(name)),
                 "earliest": {
                     str(epoch): checkpoints.earliest_state(Path(storage.checkpoint(name, epoch)))
                     for epoch in epochs
@@ -73,17 +79,56 @@ class Work:
             for name, epochs in pipelines.items()
         }
 
-    def _rollback(
-        self, id: str, cuts: list[dict[str, Any]], offsets: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Cut the data of a rollback that is still under way; a worker that slept may come too late for it."""
-        if self._worker.weaver("GET", f"/rollbacks/{id}")["status"] != "running":
-            return {"rolled_back": []}
-        return undo(self._worker, id, [Cut.from_dict(cut) for cut in cuts], offsets)
+    def _cut_checkpoint(self, operation: str, cut: dict[str, Any]) -> None:
+        """Make the checkpoint of a pipeline anew as it was at a knot."""
+        self._check_running(operation)
+        undo.cut_checkpoint(self._worker, codec.from_form(Cut, cut))
 
-    def _fill(self, rule: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
+    def _cut_tables(self, operation: str, cut: dict[str, Any]) -> None:
+        """Take the rows of knots out of the tables of a pipeline, and bring others back."""
+        self._check_running(operation)
+        undo.cut_tables(self._worker, codec.from_form(Cut, cut), operation)
+
+    def _retract(self, operation: str, pipeline: str, gone: dict[str, int], **_: Any) -> None:
+        """Have sinks take rows back, while the rows are still in the table."""
+        self._check_running(operation)
+        undo.retract(self._worker, pipeline, codec.from_form(Span, gone))
+
+    def _restore(self, operation: str, pipeline: str, back: list[Any], **_: Any) -> None:
+        """Deliver rows to sinks again that came back into the table."""
+        self._check_running(operation)
+        undo.restore(self._worker, pipeline, [codec.from_form(Span, span) for span in back])
+
+    def _fill(
+        self, operation: str, rule: dict[str, Any], identity: dict[str, str], **options: Any
+    ) -> list[dict[str, Any]]:
         """Weave recorded rows into the output of a rule."""
-        return fill(self._worker, Rule.from_dict(rule), **options)
+        self._check_running(operation)
+        owner = codec.from_form(Identity, identity)
+        parts = fill(self._worker, Rule.from_dict(rule), operation, owner, **options)
+        return [codec.to_form(part) for part in parts]
+
+    def _unfill(self, operation: str, stream: str, last: int, **_: Any) -> None:
+        """Take everything that was filled into a stream out again."""
+        table = Tables(self._worker.spark, self._worker.storage).open(stream)
+        if table.exists():
+            table.cut(0, last, {"operation": operation})
+
+    def _divide(self, operation: str, **options: Any) -> dict[str, Any]:
+        """Move the state of a pipeline to another number of partitions."""
+        self._check_running(operation)
+        return divide(self._worker, **options)
+
+    def _check_running(self, operation: str) -> None:
+        """A worker that slept may come too late for a step of an operation."""
+        status = self._worker.weaver("GET", f"/operations/{operation}")["status"]
+        if status not in ("running", "aborting"):
+            raise WeftError(
+                f"{operation} is {status}; nothing is done for it any longer.",
+                code="operation.over",
+                domain="conflict",
+                operation=operation,
+            )
 
     def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Try a rule on recorded rows."""
@@ -92,10 +137,6 @@ class Work:
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""
         return find_record(self._worker, **options)
-
-    def _repartition(self, **options: Any) -> dict[str, Any]:
-        """Move the state of a pipeline to another number of partitions."""
-        return repartition(self._worker, **options)
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""
@@ -113,11 +154,9 @@ class Work:
     ) -> dict[str, Any]:
         """A page of the windows that a pipeline keeps."""
         storage = self._worker.storage
-        place = Path(storage.checkpoint(pipeline, epoch))
-        kept = keyframes.folder(storage.pipeline(pipeline)) / str(knot)
         found = read_windows(
             session.fork(self._worker.spark),
-            kept if kept.exists() else place,
+            checkpoints.source_of(storage, pipeline, knot, epoch),
             batch=batch,
             prefix=prefix,
             after=after,

@@ -17,12 +17,14 @@ from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
-from weft import sinks
+from weft import codec, sinks
 from weft.clock import SystemClock, iso
 from weft.errors import WeftError
+from weft.lineage.identity import Identity
 from weft.logs import get_logger
+from weft.operations.operation import PATIENCE_S
 from weft.project.definition import Project, StreamSpec
-from weft.runtime import keyframes, session
+from weft.runtime import history, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
@@ -32,11 +34,15 @@ from weft.runtime.storage import Storage
 from weft.runtime.tables import Tables
 from weft.runtime.work import Work
 from weft.weaving.function import FunctionVersion
+from weft.weaving.reason import told
 
 log = get_logger(__name__)
 
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 30.0
+STOPPING_S = 0.02
+"""While a query is being stopped, the weaver is told soon that it has."""
+LONGEST_REASON = 2000
 TAKEN_AWAY = ("lease.lost", "pipeline.held")
 """Failures that are none: another worker or a rollback has the pipeline."""
 
@@ -77,7 +83,8 @@ class Worker:
         self._failed: dict[str, Failed] = {}
         self._project: Project | None = None
         self._project_hash: str | None = None
-        self._history = ""
+        self._identity = Identity("", "")
+        self._tasks: dict[int, str] = {}
         self._stopping = threading.Event()
         self._heartbeat = Heartbeat(self._line, self.id, self._tokens)
         self._work = Work(self)
@@ -102,9 +109,14 @@ class Worker:
         """Where the project keeps operator state."""
         return self._project.processing.state if self._project else "rocksdb"
 
-    def weaver(self, method: str, path: str) -> Any:
+    @property
+    def identity(self) -> Identity:
+        """The history that the weaver keeps, in its present generation."""
+        return self._identity
+
+    def weaver(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the weaver something."""
-        return self._line.call(method, path)
+        return self._line.call(method, path, body)
 
     def failures(self) -> dict[str, WeftError]:
         """The pipelines that failed and have not tied a knot since, with the reason."""
@@ -119,19 +131,22 @@ class Worker:
             try:
                 answer = self._sync(revision, wait)
                 self._adopt(answer["project"])
-                self._history = answer["history"]
+                self._identity = codec.from_form(Identity, answer["identity"])
                 self._heartbeat.synced(answer["lease_s"])
             except WeaverAwayError as error:
                 log.warning("%s", error.message)
                 self._stopping.wait(1.0)
                 continue
             revision, wait = answer["revision"], 1.0
-            if self.reconcile(answer["pipelines"]):
-                wait = 0.0
+            if self.reconcile(answer["pipelines"], answer["patience"]):
+                wait = STOPPING_S
             self._tick_idle()
+            self._end_overdue()
             self._keep_states()
             for task in answer["tasks"]:
                 threading.Thread(target=self._do, args=(task,), daemon=True).start()
+            for number in answer["called_off"]:
+                self._call_off(number)
         self._shut_down()
 
     def stop(self) -> None:
@@ -147,24 +162,45 @@ class Worker:
         self._queries.clear()
         self._line.close()
 
-    def reconcile(self, wanted: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Bring the running queries in line with what is wanted; True when something was stopped."""
+    def reconcile(
+        self, wanted: Mapping[str, Mapping[str, Any]], patience: Mapping[str, float]
+    ) -> bool:
+        """Bring the running queries in line with what is wanted; True while something is being stopped."""
         self._assigned = {name: now["token"] for name, now in wanted.items()}
         self._collect_failures()
-        stopped = False
         for name, query in list(self._queries.items()):
             now = wanted.get(name)
-            if now is None or (now["version"], now["epoch"]) != self._versions[name]:
-                log.info("pipeline %s stops", name)
-                query.stop()
-                self._queries.pop(name, None)
-                stopped = True
+            if query.is_stopping or (
+                now is not None and (now["version"], now["epoch"]) == self._versions[name]
+            ):
+                continue
+            log.info("pipeline %s stops", name)
+            query.is_stopping = True
+            # Beside the loop: a batch may take its time to end, and other pipelines go on meanwhile.
+            left = patience.get(name, PATIENCE_S)
+            threading.Thread(target=self._stop, args=(name, query, left), daemon=True).start()
         for name, assignment in wanted.items():
             failed = self._failed.get(name)
             if name in self._queries or (failed and failed.retry_at > time.monotonic()):
                 continue
             self._start(name, assignment)
-        return stopped
+        return any(query.is_stopping for query in list(self._queries.values()))
+
+    def _stop(self, name: str, query: Query, patience: float) -> None:
+        query.stop(patience=patience)
+        failure = query.failure()
+        if query.was_cancelled and failure is not None:
+            self._tell_failure(query, failure)
+        if self._queries.get(name) is query:
+            del self._queries[name]
+
+    def _end_overdue(self) -> None:
+        """Cancel batches that have been running for longer than a batch may."""
+        for query in list(self._queries.values()):
+            if not query.is_stopping and query.is_overdue():
+                deadline = query.run.project.processing.deadline_seconds
+                reason = f"it ran for longer than {deadline:g} s"
+                threading.Thread(target=query.cancel, args=(reason,), daemon=True).start()
 
     def stream_of(self, pipeline: str) -> StreamSpec:
         """The stream that a pipeline writes."""
@@ -181,12 +217,12 @@ class Worker:
             sinks.open(
                 sink.kind,
                 sink.options,
-                app=self._project.name,
+                app=self._project.slug,
                 pipeline=pipeline,
                 stream=stream.name,
                 schema=stream.schema,
                 key=stream.key,
-                history=self._history,
+                history=self._identity.life,
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
@@ -230,7 +266,10 @@ class Worker:
             feed=self._feeds(name) if spec is None else None,
         )
         try:
+            history.check(self, run, assignment["streams"])
             run.sinks = self.open_sinks(name)
+            if assignment["redeliver"]:
+                run.deliver_newest()
             self._queries[name] = Query(run)
         except Exception as error:
             self._note_failure(name, _as_weft(name, error))
@@ -240,7 +279,7 @@ class Worker:
 
     def _collect_failures(self) -> None:
         for name, query in list(self._queries.items()):
-            if query.is_active:
+            if query.is_active or query.is_stopping:
                 continue
             self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
@@ -252,8 +291,10 @@ class Worker:
         """Mark the knot in hand, unless the pipeline was taken away or the weaver cannot be told."""
         if error.code in TAKEN_AWAY:
             return
+        run = query.run
+        body = {"worker": self.id, "token": run.token, "reason": error.message[:LONGEST_REASON]}
         try:
-            query.run.fail(error.message)
+            self._line.call("POST", f"/pins/{run.stream.name}/fail", body)
         except WeftError as refused:
             log.warning(
                 "the failure of pipeline %s is not noted: %s", query.run.name, refused.message
@@ -298,7 +339,7 @@ class Worker:
                 self._failed.pop(name, None)
             report[name] = {
                 "token": query.run.token,
-                "state": "running" if query.is_active else "failed",
+                "state": _state(query),
                 "tied": query.run.tied,
                 "state_size": query.state_size(),
             }
@@ -306,22 +347,36 @@ class Worker:
 
     def _adopt(self, version: str | None) -> None:
         if version is not None and version != self._project_hash:
-            self._project = Project.from_dict(self._line.call("GET", "/project"))
+            form = self._line.call("GET", f"/workers/{self.id}/project")
+            self._project = Project.from_dict(form)
             self._project_hash = version
 
     def _do(self, task: Mapping[str, Any]) -> None:
         answer: dict[str, Any] = {"id": task["id"]}
+        group = f"weft-task-{self.id}-{task['id']}"
+        self._tasks[task["id"]] = group
+        self.spark.sparkContext.setJobGroup(group, task["kind"], interruptOnCancel=True)
         try:
             answer["result"] = self._work.do(task["kind"], task["arguments"])
         except WeftError as error:
             answer["error"] = error.to_dict()
         except Exception as error:
-            log.error("task %s failed", task["kind"], exc_info=error)
+            if task["id"] in self._tasks:
+                log.error("task %s failed", task["kind"], exc_info=error)
             answer["error"] = _as_weft(task["kind"], error).to_dict()
+        finally:
+            self._tasks.pop(task["id"], None)
         try:
             self._line.call("POST", f"/workers/{self.id}/answers", [answer])
         except WeaverAwayError as error:
             log.warning("answer to task %s is lost: %s", task["kind"], error.message)
+
+    def _call_off(self, number: int) -> None:
+        """End the jobs of a task that nobody waits for any longer."""
+        group = self._tasks.pop(number, None)
+        if group is not None:
+            log.info("task %d is called off", number)
+            self.spark.sparkContext.cancelJobGroup(group)
 
     def _shut_down(self) -> None:
         for name, query in list(self._queries.items()):
@@ -339,12 +394,17 @@ class Worker:
         self._line.close()
 
 
+def _state(query: Query) -> str:
+    if query.is_stopping:
+        return "stopping"
+    return "running" if query.is_active else "failed"
+
+
 def _as_weft(name: str, error: Exception) -> WeftError:
     if isinstance(error, WeftError):
         return error
-    text = str(error).strip().splitlines()
     return WeftError(
-        f"'{name}' failed: {type(error).__name__}: {text[0][:500] if text else ''}",
+        f"'{name}' failed: {type(error).__name__}: {told(str(error))}",
         code="worker.failed",
         hint="The worker's log has the details.",
     )

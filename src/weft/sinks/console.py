@@ -50,6 +50,10 @@ class ConsoleSink:
                 f"({_plural(rows.count)})"
             )
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Show the knot again."""
+        self.deliver(knot, rows)
+
     def close(self) -> None:
         """Nothing is held."""
 

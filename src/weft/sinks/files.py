@@ -69,6 +69,10 @@ class FilesSink:
         except OSError as error:
             raise self._failed("be rolled back", error) from error
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Write the knot's file again."""
+        self.deliver(knot, rows)
+
     def close(self) -> None:
         """Nothing is held."""
 

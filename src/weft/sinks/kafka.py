@@ -24,16 +24,36 @@ log = logging.getLogger(__name__)
 
 REPLY_S = 30.0
 TRANSACTION_MS = 120_000
+MOST_RETRACTED = 50
+"""So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
 FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
 
 
 @dataclass(frozen=True)
 class Position:
-    """How far a topic has come: the last knot in it, and the knots last retracted from it."""
+    """How far a topic has come: the last knot in it, and the ranges of knots that were retracted from it."""
 
     history: str
     knot: int
-    retracted: tuple[int, int] | None = None
+    retracted: tuple[tuple[int, int], ...] = ()
+
+    def has_retracted(self, first: int, last: int) -> bool:
+        """Whether these knots were taken back already."""
+        return any(low <= first and last <= high for low, high in self.retracted)
+
+    def retracting(self, first: int, last: int) -> Position:
+        """After these knots were taken back."""
+        inside = [one for one in self.retracted if first <= one[0] and one[1] <= last]
+        kept = [one for one in self.retracted if one not in inside]
+        return replace(self, retracted=(*kept, (first, last))[-MOST_RETRACTED:])
+
+    def restoring(self, knot: int) -> Position:
+        """After one knot of those was delivered again."""
+        ranges: list[tuple[int, int]] = []
+        for low, high in self.retracted:
+            parts = [(low, min(high, knot - 1)), (max(low, knot + 1), high)]
+            ranges += [part for part in parts if part[0] <= part[1]]
+        return replace(self, retracted=tuple(dict.fromkeys(ranges)))
 
     def to_offset(self, topic: str) -> TopicPartition:
         """The form in which Kafka keeps it; the number is one higher, as a next offset is."""
@@ -48,8 +68,8 @@ class Position:
         kept = json.loads(offset.metadata or "{}")
         if kept.get("history") != history:
             return None
-        retracted = kept.get("retracted")
-        return Position(history, offset.offset - 1, tuple(retracted) if retracted else None)
+        retracted = tuple((low, high) for low, high in kept.get("retracted") or ())
+        return Position(history, offset.offset - 1, retracted)
 
 
 @dataclass(frozen=True)
@@ -99,10 +119,15 @@ class KafkaSink:
         position = self._connected().position
         if not knots or position is None or knots[0] > position.knot:
             return
-        cut = (knots[0], knots[-1])
-        if position.retracted != cut:
+        if not position.has_retracted(knots[0], knots[-1]):
             retractions = self._retractions(rows, until=position.knot)
-            self._transact(replace(position, retracted=cut), retractions)
+            self._transact(position.retracting(knots[0], knots[-1]), retractions)
+
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Write the records of a knot again, if they were taken back."""
+        position = self._connected().position
+        if position is not None and position.has_retracted(knot, knot):
+            self._transact(position.restoring(knot), self._messages(rows))
 
     def close(self) -> None:
         """Let go of the connection."""

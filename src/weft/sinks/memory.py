@@ -47,5 +47,9 @@ class MemorySink:
         for knot in knots:
             self._kept.pop(knot, None)
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Keep the rows of a knot again."""
+        self.deliver(knot, rows)
+
     def close(self) -> None:
         """Nothing is held."""

@@ -71,6 +71,9 @@ class MetricsSink:
         """Count the rows that were rolled back."""
         self._retracted.inc(rows.count)
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Rows that come back were counted when they first came; counters never fell."""
+
     def close(self) -> None:
         """Take the metrics out of the registry, so that the sink can be opened again."""
         own: Iterable[Counter | Gauge] = (

@@ -3,10 +3,19 @@ opened, by the project's check and by `open`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+)
 
 from weft.sinks.sink import SinkError
 from weft.weaving.schema import nearest
@@ -17,10 +26,18 @@ Names = Annotated[
 ]
 
 
-class Options(BaseModel):
+class Options(BaseModel, ABC):
     """What may stand below a kind of sink."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    takes_back: ClassVar[bool] = True
+    """Whether rows that were rolled back can be taken out of it again."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where the rows go, as a plan names it."""
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the options name, so that they can be checked against the stream."""
@@ -30,14 +47,32 @@ class Options(BaseModel):
 class ConsoleOptions(Options):
     """`console: {rows: 10}` shows the first rows of each knot."""
 
-    rows: int = Field(default=10, ge=1)
+    takes_back = False
+    rows: int = Field(default=10, ge=1, le=1_000_000)
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the console"
 
 
 class FilesOptions(Options):
     """`files: {path: out, format: json}` writes a file per knot into a folder."""
 
-    path: str
+    path: str = Field(min_length=1, max_length=4000)
     format: Literal["json", "csv", "parquet"] = "json"
+
+    @field_validator("path")
+    @classmethod
+    def _is_local(cls, path: str) -> str:
+        if "://" in path or "\0" in path:
+            raise ValueError("it should be a path of a disk, and no address of an object store")
+        return path
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the files in {self.path}"
 
 
 class KafkaOptions(Options):
@@ -48,10 +83,15 @@ class KafkaOptions(Options):
     """
 
     topic: str = Field(min_length=1, max_length=249, pattern=r"^[A-Za-z0-9._-]+$")
-    servers: str = "localhost:9092"
+    servers: str = Field(default="localhost:9092", min_length=1)
     key: Names | None = None
-    partitions: int | None = Field(default=None, ge=1)
-    client: Mapping[str, str | int | float | bool] = {}
+    partitions: int | None = Field(default=None, ge=1, le=100_000)
+    client: Mapping[str, str | int | FiniteFloat | bool] = {}
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"Kafka topic {self.topic} at {self.servers}"
 
     def columns(self) -> tuple[str, ...]:
         """The key."""
@@ -61,9 +101,15 @@ class KafkaOptions(Options):
 class MetricsOptions(Options):
     """`metrics: {counters: [orders], gauges: [revenue], by: [country]}` feeds Prometheus."""
 
+    takes_back = False
     counters: Names = ()
     gauges: Names = ()
     by: Names = ()
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the metrics"
 
     def columns(self) -> tuple[str, ...]:
         """Everything that is measured, and the labels."""
@@ -78,6 +124,11 @@ class PythonOptions(Options):
     sink: str = Field(alias="class", pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
 
     @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the sink {self.sink}"
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What the class's constructor gets."""
         return dict(self.model_extra or {})
@@ -87,6 +138,11 @@ class MemoryOptions(Options):
     """`memory: {name: seen}` keeps rows in this process, for tests."""
 
     name: str
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"memory {self.name}"
 
 
 OPTIONS: Mapping[str, type[Options]] = {

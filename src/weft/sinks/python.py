@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from weft.sinks.options import PythonOptions, SinkOptionError
 from weft.sinks.rows import WEFT, Rows
 from weft.sinks.sink import Promise, Target
+from weft.weaving.module import refused_arguments
+from weft.weaving.reason import reason_of
 
 
 class PythonSink:
@@ -17,7 +20,8 @@ class PythonSink:
     promise: Promise = "at least once"
 
     def __init__(self, options: PythonOptions, target: Target) -> None:
-        self._sink = _get_class(options.sink, target)(**options.arguments)
+        made = get_class(options.sink, options.arguments, stream=target.stream)
+        self._sink = made(**options.arguments)
         taken = inspect.signature(self._sink.write).parameters.values()
         positional = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         starred = any(p.kind is p.VAR_POSITIONAL for p in taken)
@@ -43,6 +47,10 @@ class PythonSink:
         if retract is not None and rows.count:
             retract(_user_records(rows))
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Give the records of a knot to the class again."""
+        self.deliver(knot, rows)
+
     def close(self) -> None:
         """Close the class's object."""
         self._sink.close()
@@ -54,18 +62,18 @@ def _user_records(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def _get_class(reference: str, target: Target) -> Any:
-    """The class that `module:Class` names; it must have `write` and `close`."""
+def get_class(reference: str, arguments: Mapping[str, Any], *, stream: str) -> Any:
+    """The class that `module:Class` names; it must have `write` and `close` and take these arguments."""
     module_name, _, class_name = reference.partition(":")
     try:
         found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:
         raise SinkOptionError(
-            f"Sink '{reference}' of stream '{target.stream}' cannot be loaded: {error}.",
+            f"Sink '{reference}' of stream '{stream}' cannot be loaded: {reason_of(error)}.",
             code="sinks.no-class",
             hint="Write it as `module:Class`; the module lies beside the project file.",
             sink=reference,
-            stream=target.stream,
+            stream=stream,
         ) from error
     if not all(callable(getattr(found, method, None)) for method in ("write", "close")):
         raise SinkOptionError(
@@ -73,6 +81,15 @@ def _get_class(reference: str, target: Target) -> Any:
             code="sinks.no-class",
             hint="Subclass `weft.sinks.EventSink`.",
             sink=reference,
-            stream=target.stream,
+            stream=stream,
+        )
+    refused = refused_arguments(found, arguments)
+    if refused:
+        raise SinkOptionError(
+            f"Sink '{reference}' of stream '{stream}' does not take its options: {refused}.",
+            code="sinks.wrong-option",
+            hint="What stands beside `class` goes to its constructor by name.",
+            sink=reference,
+            stream=stream,
         )
     return found

@@ -54,7 +54,14 @@ class ParquetRows:
         for path in self._paths:
             with _open(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
-                    yield batch.select(self._columns)
+                    yield self._whole(batch)
+
+    def _whole(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """All columns of the stream: one that a rule has dropped is null."""
+        missing = [name for name in self._columns if name not in batch.schema.names]
+        for name in missing:
+            batch = batch.append_column(name, pa.nulls(batch.num_rows))
+        return batch.select(self._columns)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows one by one as dictionaries of Python values."""
@@ -84,8 +91,36 @@ class TableRows:
 
 
 def to_records(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """The rows of a batch as dictionaries of Python values."""
-    return list(batch.to_pylist(maps_as_pydicts="strict"))
+    """The rows of a batch as dictionaries of Python values.
+
+    A time outside Python's years 1 to 9999, which expressions can make, is its text; bytes that are no text
+    are replaced in one; of a key that a map has twice the last counts.
+    """
+    try:
+        return list(batch.to_pylist(maps_as_pydicts="strict"))
+    except (OverflowError, UnicodeDecodeError, KeyError):
+        names = batch.schema.names
+        columns = [[_plain(value) for value in column] for column in batch.columns]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(value: pa.Scalar) -> Any:
+    """A value as Python has it, also where only its text can be had."""
+    if not value.is_valid:
+        return None
+    kind = value.type
+    if pa.types.is_struct(kind):
+        return {field.name: _plain(value[field.name]) for field in kind}
+    if pa.types.is_map(kind):
+        return {_plain(pair["key"]): _plain(pair["value"]) for pair in value.values}
+    if pa.types.is_list(kind):
+        return [_plain(one) for one in value.values]
+    try:
+        return value.as_py()
+    except OverflowError:
+        return str(value.cast(pa.string()))
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes().decode(errors="replace")
 
 
 def first(rows: Rows, limit: int) -> list[dict[str, Any]]:

@@ -60,6 +60,9 @@ class Sink(Protocol):
     def retract(self, knots: range, rows: Rows) -> None:
         """Take back knots that were rolled back; `rows` are theirs. Safe to call twice."""
 
+    def restore(self, knot: int, rows: Rows) -> None:
+        """Deliver a knot again that was taken back, because its rollback was rolled back. Safe to call twice."""
+
     def close(self) -> None:
         """Let go of what the sink holds."""
 

@@ -1,28 +1,25 @@
 """Which files a directory source has admitted, in which order. The log is append-only, so an offset
-is a small number into it; a file is admitted once it is settled, and from then on it may not
-change."""
+is a small number into it. What a file grows by afterwards is told by the offsets themselves."""
 
 from __future__ import annotations
 
 import fcntl
-import glob
 import json
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Literal
 
 from weft.errors import WeftError
+from weft.sources.content import find_inode, head_of, look, print_of
+from weft.sources.lines import Place
 from weft.sources.segment import sync_folder
-
-UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".swp", "~")
 
 
 class FileChangedError(WeftError):
-    """A file that is not any more what it was when it was admitted."""
+    """A file that is gone before it was read to its end."""
 
     code = "source.file-changed"
     domain = "external"
@@ -30,55 +27,121 @@ class FileChangedError(WeftError):
 
 @dataclass(frozen=True)
 class Admitted:
-    """A file as it was when it was admitted."""
+    """A file as it was when it was admitted: so many of its bytes, and what tells it from others.
+
+    Each time that another file takes its path the generation rises. Entries of older logs say neither inode
+    nor head.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    generation: int = 1
+    inode: int | None = None
+    head: str | None = None
+    """A print of its first bytes, of `seen` at most."""
+    print: str | None = None
+    """A print of all `size` bytes."""
+    seen: int = 0
+    whole: bool = False
+    """Whether it is read as a whole: another size or other bytes make it another file."""
 
-    def check(self) -> None:
-        """Refuse a file that is gone or has changed."""
-        found = _look(self.path)
-        if found == self:
-            return
-        what = "is gone" if found is None else f"has changed (it had {self.size} bytes)"
-        raise FileChangedError(
-            f"File {self.path} {what} since it was admitted; its records cannot be read again.",
-            hint="Put the file back as it was. New records belong into a new file.",
-            file=self.path,
-        )
+    def locate(self) -> str | None:
+        """Where the file is now, also when it was renamed; None when another has taken its place."""
+        found = look(self.path)
+        if found is not None and self._is_here(self.path):
+            return self.path
+        if self.inode is not None:
+            other = find_inode(self.inode, os.path.dirname(self.path))
+            if other is not None and self._is_here(other):
+                return other
+        if found is None:
+            raise FileChangedError(
+                f"File {self.path} is gone since it was admitted; its records cannot be read.",
+                hint="Put the file back as it was.",
+                file=self.path,
+            )
+        return None
+
+    def _is_here(self, path: str) -> bool:
+        found = look(path)
+        if found is None or found.size < self.size:
+            return False
+        if self.whole and found.mtime_ns != self.mtime_ns:
+            return found.size == self.size and print_of(path, self.size) == self.print
+        return self.head is None or head_of(path, self.seen) == self.head
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that is said of an admitted file later, of which `of` is the number.
+
+    `closed`: it was taken up to this place, and offsets need not say so any more. `changed`: what was read of
+    it is not what is in it now; it is read on from this place. Both hold for readers that had taken `before`
+    bytes; after a rollback one may come by that is behind. An `inode` is the one that it has from now on.
+    """
+
+    kind: Literal["closed", "changed"]
+    of: int
+    line: int
+    byte: int
+    print: str
+    before: int
+    inode: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where the file is read on, should it grow."""
+        return Place(self.line, self.byte)
+
+
+Entry = Admitted | Note
 
 
 class AdmissionLog:
-    """The admitted files, each once, whoever admits them. `known` are their paths."""
+    """The admitted files, each once, whoever admits them, and the notes about them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._files: list[Admitted] = []
-        self.known: set[str] = set()
+        self._entries: list[Entry] = []
+        self._notes: dict[int, list[tuple[int, Note]]] = {}
+        self._generations: dict[str, int] = {}
         self._read = 0
 
-    def files(self) -> list[Admitted]:
-        """All admitted files, in order."""
+    def entries(self) -> list[Entry]:
+        """All entries, in order."""
         if self._path.exists():
             with self._path.open("rb") as log:
                 self._catch_up(log)
-        return self._files
+        return self._entries
 
-    def admit(self, files: list[Admitted]) -> list[Admitted]:
-        """Append the files that are not there yet, durably, and return all."""
+    def notes(self, of: int, first: int, last: int) -> list[Note]:
+        """What is said of a file in the entries from one number on and up to another."""
+        return [note for number, note in self._notes.get(of, ()) if first <= number < last]
+
+    def generation(self, path: str) -> int:
+        """How many files were admitted under a path."""
+        return self._generations.get(path, 0)
+
+    def admit(self, entries: list[Entry]) -> list[Entry]:
+        """Append the entries that are not there yet, durably, and return all."""
         with self._locked() as log:
             self._catch_up(log)
             log.truncate(
                 self._read
             )  # a crash may have left a line without its end; no offset speaks of it
-            fresh = [file for file in files if file.path not in self.known]
-            if fresh:
-                log.write("".join(json.dumps(asdict(file)) + "\n" for file in fresh).encode())
-                log.flush()
-                os.fsync(log.fileno())
-                self._catch_up(log)
-        return self._files
+            for entry in entries:
+                if self._is_fresh(entry):
+                    log.write(json.dumps(_to_dict(entry)).encode() + b"\n")
+                    log.flush()
+                    self._catch_up(log)
+            os.fsync(log.fileno())
+        return self._entries
+
+    def _is_fresh(self, entry: Entry) -> bool:
+        if isinstance(entry, Admitted):
+            return entry.generation == self.generation(entry.path) + 1
+        return entry not in self.notes(entry.of, 0, len(self._entries))
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
@@ -97,56 +160,19 @@ class AdmissionLog:
             if not line.endswith(b"\n"):
                 break
             self._read += len(line)
-            file = Admitted(**json.loads(line))
-            if file.path not in self.known:
-                self.known.add(file.path)
-                self._files.append(file)
+            entry = _from_dict(json.loads(line))
+            if isinstance(entry, Admitted):
+                if entry.generation <= self.generation(entry.path):
+                    continue
+                self._generations[entry.path] = entry.generation
+            else:
+                self._notes.setdefault(entry.of, []).append((len(self._entries), entry))
+            self._entries.append(entry)
 
 
-class Watch:
-    """Looks at a directory or a pattern, and says which files have settled."""
-
-    def __init__(self, path: str, *, settle_ms: int) -> None:
-        self._path = path
-        self._settle_s = settle_ms / 1000
-        self._seen: dict[str, tuple[Admitted, float]] = {}
-
-    def settled(self, known: set[str]) -> list[Admitted]:
-        """The files not in `known` that have stayed the same for long enough, oldest first."""
-        now = time.monotonic()
-        ready = []
-        seen = {}
-        for path in paths(self._path):
-            file = None if path in known else _look(path)
-            if file is None:
-                continue
-            before, since = self._seen.get(path, (file, now))
-            seen[path] = (file, since if before == file else now)
-            if before == file and path in self._seen and now - since >= self._settle_s:
-                ready.append(file)
-        self._seen = seen
-        return sorted(ready, key=lambda file: (file.mtime_ns, file.path))
+def _to_dict(entry: Entry) -> dict[str, Any]:
+    return asdict(entry)
 
 
-def paths(path: str) -> list[str]:
-    """The finished files of a directory or a pattern."""
-    if os.path.isdir(path):
-        with os.scandir(path) as entries:
-            found = [entry.path for entry in entries if entry.is_file()]
-    else:
-        found = [one for one in glob.glob(path, recursive=True) if os.path.isfile(one)]
-    return [os.path.abspath(one) for one in found if is_finished(one)]
-
-
-def is_finished(path: str) -> bool:
-    """Whether the name of a file does not say that it is hidden or still being written."""
-    name = os.path.basename(path)
-    return not name.startswith((".", "_")) and not name.lower().endswith(UNFINISHED)
-
-
-def _look(path: str) -> Admitted | None:
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return Admitted(path, status.st_size, status.st_mtime_ns)
+def _from_dict(form: dict[str, Any]) -> Entry:
+    return Note(**form) if "of" in form else Admitted(**form)

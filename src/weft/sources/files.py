@@ -1,13 +1,12 @@
-"""The file source: files of a directory or pattern, in the order in which they settled. JSON lines,
-CSV, Parquet. A batch ends anywhere within a file, so that it admits no more than it may; an
-admitted file that changes is an error."""
+"""The file source: files of a directory or pattern, in the order in which they settled, and what text files grow
+by. JSON lines, CSV, Parquet. A batch ends anywhere within a file, so that it admits no more than it may."""
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +19,24 @@ from pyspark.sql.types import StructField, StructType
 
 from weft.project.definition import Processing, StreamSpec
 from weft.sources import lines, parquet, raw
-from weft.sources.admission import AdmissionLog, Admitted, Watch
-from weft.sources.lines import Place
-from weft.sources.options import bad_option, check_names, required, whole
-
-OPTIONS = ("path", "pattern", "format", "header", "separator", "settle_ms")
-FORMATS = ("json", "csv", "parquet")
+from weft.sources.content import look
+from weft.sources.follow import Follower
+from weft.sources.lines import Text
+from weft.sources.options import check_source
+from weft.sources.pack import Pack, Slice
 
 
 def open_files(
     spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
-    check_files(stream)
     options = dict(stream.source.options) if stream.source else {}
+    check_source(stream.name, "files", options)
     spec = {
         "path": os.path.join(os.path.abspath(options["path"]), options.get("pattern", "")),
         "format": options.get("format", "json"),
         "header": options.get("header", True),
+        "separator": options.get("separator", ","),
         "settle_ms": options.get("settle_ms", 1000),
         "schema": stream.schema.to_json(),
         "log": str(checkpoint / "source" / "admitted.jsonl"),
@@ -46,20 +45,6 @@ def open_files(
     spark.dataSource.register(FileSource)
     reader = spark.readStream.format(FileSource.name()).option("spec", json.dumps(spec))
     return reader.option("maxRows", processing.queue_size).load()
-
-
-def check_files(stream: StreamSpec) -> None:
-    """Refuse wrong options of a stream's file source."""
-    name, options = stream.name, stream.source.options if stream.source else {}
-    check_names(name, "files", options, OPTIONS)
-    required(name, options, "path")
-    whole(name, options, "settle_ms", 1000)
-    if options.get("format", "json") not in FORMATS:
-        raise bad_option(name, "format", options["format"], f"one of {', '.join(FORMATS)}")
-    if len(str(options.get("separator", ","))) != 1:
-        raise bad_option(name, "separator", options["separator"], "one character")
-    if not isinstance(options.get("header", True), bool):
-        raise bad_option(name, "header", options["header"], "true or false")
 
 
 class FileSource(DataSource):
@@ -81,139 +66,94 @@ class FileSource(DataSource):
         return FileReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
 
 
-class Slice(InputPartition):
-    """The records of one file between two places; a `last` of None is the end of the file."""
-
-    def __init__(
-        self, file: Admitted, first: Place, last: Place | None, header: str | None
-    ) -> None:
-        self.file = file
-        self.first = first
-        self.last = last
-        self.header = header
-
-
 class FileReader(DataSourceStreamReader):
-    """Admits settled files. The offset is a place: so many files whole, and so many lines and bytes
-    of the next."""
+    """Hands out what the follower finds, and reads it in Spark's Python workers."""
 
     def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
         self._spec = spec
         self._max_rows = max_rows
-        self._log = AdmissionLog(Path(spec["log"]))
-        self._watch = Watch(spec["path"], settle_ms=spec["settle_ms"])
-        self._next_look = 0.0
-        self._files: list[Admitted] = []
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileReader, (
+            self._spec,
+            self._max_rows,
+        )  # what was followed is of no use to the workers
+
+    @cached_property
+    def _follower(self) -> Follower:
+        return Follower(self._spec)
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return {"file": 0, "line": 0, "byte": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadMaxRows(self._max_rows)
 
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        files = self._look()
-        number, place = _from_offset(start)
-        left = limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows
-        while left > 0 and number < len(files):
-            file = files[number]
-            file.check()
-            place = self._enter(file, place)
-            reached = self._reach(file, place, left)
-            left -= reached.place.line - place.line
-            number, place = (number + 1, Place()) if reached.ended else (number, reached.place)
-        return {"file": number, "line": place.line, "byte": place.byte}
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows
+        return self._follower.ahead(start, most)
 
-    def _look(self) -> list[Admitted]:
-        """The admitted files, after a look for new ones; a poll that comes too soon does not
-        look."""
-        now = time.monotonic()
-        if now < self._next_look:
-            return self._files
-        self._next_look = now + min(max(self._spec["settle_ms"] / 4000, 0.02), 1.0)
-        self._files = self._log.files()
-        settled = self._watch.settled(self._log.known)
-        if settled:
-            self._files = self._log.admit(settled)
-        return self._files
-
-    def _enter(self, file: Admitted, place: Place) -> Place:
-        """The same place, but behind the header of a CSV file."""
-        return self._header(file)[1] if place == Place() else place
-
-    def _header(self, file: Admitted) -> tuple[str | None, Place]:
-        if self._spec["format"] == "csv" and self._spec["header"]:
-            return lines.read_header(file.path)
-        return None, Place()
-
-    def _reach(self, file: Admitted, place: Place, most: int) -> lines.Reach:
-        if self._spec["format"] != "parquet":
-            return lines.reach(file.path, place, most)
-        rows = parquet.count(file.path)
-        last = min(place.line + most, rows)
-        return lines.Reach(Place(last), ended=last == rows)
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        files = self._log.files()
-        (first_file, first), (last_file, last) = _from_offset(start), _from_offset(end)
-        slices: list[InputPartition] = []
-        for number in range(first_file, last_file + (last.line > 0)):
-            file = files[number]
-            file.check()
-            header = self._header(file)[0]
-            begin = self._enter(file, first if number == first_file else Place())
-            finish = last if number == last_file else None
-            slices += (Slice(file, a, b, header) for a, b in self._split(file, begin, finish))
-        return slices
-
-    def _split(
-        self, file: Admitted, first: Place, last: Place | None
-    ) -> list[tuple[Place, Place | None]]:
-        if self._spec["format"] == "parquet":
-            return [(first, last)]
-        return lines.split(file.path, first, last, self._spec["parallelism"])
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        return self._follower.packs(start, end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Slice)
-        partition.file.check()
+        assert isinstance(partition, Pack)
+        for part in partition.slices:
+            yield from self._read(part)
+
+    def _read(self, part: Slice) -> Iterator[pa.RecordBatch]:
+        path = None if part.lost else part.file.locate()
+        if path is None or self._is_short(part, path):
+            yield self._one_bad(part)
+        elif self._spec["format"] == "parquet":
+            yield from self._read_rows(part, path)
+        else:
+            yield from self._read_lines(part, path)
+
+    @staticmethod
+    def _is_short(part: Slice, path: str) -> bool:
+        """Whether a text that may grow has less in it than it had."""
+        found = look(path)
+        return not part.file.whole and part.end is not None and (not found or found.size < part.end)
+
+    def _one_bad(self, part: Slice) -> pa.RecordBatch:
+        """What is said in the place of records that are not there any more."""
+        gone = "the file was replaced before its records from here on were read; they are gone"
+        position = f"{part.name}#{part.first.line + 1}{part.suffix}"
+        last, column = "header", pa.nulls(1, pa.string())
         if self._spec["format"] == "parquet":
-            return self._read_rows(partition)
-        return self._read_lines(partition)
+            last, column = "columns", pa.nulls(1, self._declared())
+        values = pa.array([b""], pa.binary())
+        return _batch(values, [position], part.reason or gone, last, column)
 
-    def _read_lines(self, part: Slice) -> Iterator[pa.RecordBatch]:
-        name = self._name(part.file)
-        for block in lines.blocks(part.file.path, part.first, part.last):
-            numbered = enumerate(block.lines, block.first.line + 1)
+    def _read_lines(self, part: Slice, path: str) -> Iterator[pa.RecordBatch]:
+        text = Text(path, part.end, _separator(self._spec))
+        for block in lines.blocks(text, part.first):
             kept = [
-                (number, line.removesuffix(b"\r"))
-                for number, line in numbered
-                if line.strip() or block.damage
+                (number, record.removesuffix(b"\r"))
+                for number, record in zip(block.numbers, block.records, strict=True)
+                if record.strip() or block.damage
             ]
-            values = pa.array([line for _, line in kept], pa.binary())
-            positions = [f"{name}#{number}" for number, _ in kept]
+            values = pa.array([record for _, record in kept], pa.binary())
+            positions = [f"{part.name}#{number}{part.suffix}" for number, _ in kept]
             header = pa.repeat(pa.scalar(part.header, pa.string()), len(kept))
-            yield _batch(values, positions, block.damage, "header", header)
+            yield _batch(values, positions, block.damage or part.reason, "header", header)
 
-    def _read_rows(self, part: Slice) -> Iterator[pa.RecordBatch]:
-        name = self._name(part.file)
-        declared = to_arrow_type(StructType.fromJson(self._spec["schema"]), timezone="UTC")
-        last = None if part.last is None else part.last.line
+    def _read_rows(self, part: Slice, path: str) -> Iterator[pa.RecordBatch]:
+        declared = self._declared()
         for first, values, columns, reason in parquet.rows(
-            part.file.path, part.first.line, last, declared
+            path, part.first.line, part.end, declared
         ):
-            positions = [
-                f"{name}#{number}" for number in range(first + 1, first + 1 + len(columns))
-            ]
+            numbers = range(first + 1, first + 1 + len(columns))
+            positions = [f"{part.name}#{number}{part.suffix}" for number in numbers]
             yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
 
-    def _name(self, file: Admitted) -> str:
-        """The path of a file as its records are known by: from the directory on, which may move."""
-        base = self._spec["path"].split("*")[0].split("?")[0].split("[")[0]
-        return os.path.relpath(file.path, base if os.path.isdir(base) else os.path.dirname(base))
+    def _declared(self) -> pa.StructType:
+        return to_arrow_type(StructType.fromJson(self._spec["schema"]), timezone="UTC")
 
 
-def _from_offset(offset: Mapping[str, int]) -> tuple[int, Place]:
-    return offset["file"], Place(offset["line"], offset["byte"])
+def _separator(spec: Mapping[str, Any]) -> bytes | None:
+    return str(spec["separator"]).encode() if spec["format"] == "csv" else None
 
 
 def _batch(

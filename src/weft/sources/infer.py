@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -16,14 +17,20 @@ import pyarrow.parquet as pq
 
 from weft.errors import WeftError
 from weft.sources import lines
-from weft.sources.admission import paths
+from weft.sources.watch import paths
 from weft.weaving.schema import Field, Schema, Type
 
 SAMPLE = 1000
 _STRING = Type("string")
-_WHOLE = re.compile(r"[+-]?\d{1,18}")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_OPEN = Type("null")
+"""The type of what is null or empty wherever it was seen so far."""
+_EMPTY = Type("struct")
+# Digits behind a leading zero are a code and no number: 01234 must stay 01234.
+_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII
+)
 
 
 class InferenceError(WeftError):
@@ -58,66 +65,74 @@ def infer(path: str, format: str = "json", *, header: bool = True, separator: st
     return Schema(tuple(fields))
 
 
-def _sample(path: str) -> Iterator[str]:
-    found = (line for block in lines.blocks(path, lines.Place()) for line in block.lines)
-    decoded = (line.decode("utf-8-sig", errors="replace").rstrip("\r") for line in found)
-    return itertools.islice((line for line in decoded if line.strip()), SAMPLE)
+def _sample(path: str, separator: str | None = None) -> Iterator[str]:
+    text = lines.Text(path, separator=separator.encode() if separator else None)
+    found = (record for block in lines.blocks(text, lines.Place()) for record in block.records)
+    decoded = (record.decode("utf-8-sig", errors="replace").rstrip("\r") for record in found)
+    return itertools.islice((record for record in decoded if record.strip()), SAMPLE)
 
 
 def _json_records(path: str) -> Iterator[Mapping[str, Any]]:
     for line in _sample(path):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             yield record
 
 
 def _csv_records(path: str, header: bool, separator: str) -> Iterator[Mapping[str, Any]]:
-    rows = csv.reader(_sample(path), delimiter=separator)
-    names = next(rows, []) if header else None
+    rows = (_fields(record, separator) for record in _sample(path, separator))
+    names = [name.strip() for name in next(rows, [])] if header else None
     for row in rows:
         yield dict(zip(names or [f"column_{n}" for n in range(1, len(row) + 1)], row, strict=False))
 
 
+def _fields(record: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader([record], delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
 def _from_records(records: Iterable[Mapping[str, Any]], type_of: Any) -> list[Field]:
-    types: dict[str, Type | None] = {}
+    kind = _EMPTY
     for record in records:
-        for name, value in record.items():
-            types[name] = _wider(types.get(name), type_of(value))
-    return [Field(name, kind or _STRING) for name, kind in types.items()]
+        fields = tuple(Field(name, type_of(value)) for name, value in record.items())
+        kind = _wider(kind, _struct(fields))
+    return [Field(field.name, _settled(field.type)) for field in kind.fields]
 
 
-def _json_type(value: Any) -> Type | None:
+def _json_type(value: Any) -> Type:
+    """The type of a value; what an empty one would hold is left open for others to say."""
     match value:
         case None:
-            return None
+            return _OPEN
         case bool():
             return Type("boolean")
         case int():
-            return Type("bigint") if abs(value) < 2**63 else Type("decimal", precision=38)
+            return _whole(value)
         case float():
             return Type("double")
         case str():
             return _temporal(value) or _STRING
         case list():
-            inner: Type | None = None
-            for item in value:
-                inner = _wider(inner, _json_type(item))
-            return Type("array", items=(inner or _STRING,))
+            return Type("array", items=(reduce(_wider, map(_json_type, value), _OPEN),))
         case dict():
-            return (
-                Type("struct", fields=tuple(_from_records([value], _json_type)))
-                if value
-                else _STRING
-            )
+            return _struct(tuple(Field(name, _json_type(one)) for name, one in value.items()))
     return _STRING
 
 
-def _text_type(text: str) -> Type | None:
+def _whole(number: int) -> Type:
+    if -(2**63) <= number < 2**63:
+        return Type("bigint")
+    return Type("decimal", precision=38) if abs(number) < 10**38 else _STRING
+
+
+def _text_type(text: str) -> Type:
     if not text:
-        return None
+        return _OPEN
     if text.lower() in ("true", "false"):
         return Type("boolean")
     if _WHOLE.fullmatch(text):
@@ -126,7 +141,7 @@ def _text_type(text: str) -> Type | None:
 
 
 def _temporal(text: str) -> Type | None:
-    if not _DATE.match(text):
+    if not _TIME.fullmatch(text):
         return None
     try:
         datetime.fromisoformat(text)
@@ -135,23 +150,43 @@ def _temporal(text: str) -> Type | None:
     return Type("date") if len(text) == 10 else Type("timestamp")
 
 
-def _wider(one: Type | None, other: Type | None) -> Type | None:
+def _struct(fields: Iterable[Field]) -> Type:
+    """An object; members whose names differ by their case alone are one, under its first spelling."""
+    found: dict[str, Field] = {}
+    for field in fields:
+        known = found.get(field.name.lower())
+        kind = field.type if known is None else _wider(known.type, field.type)
+        found[field.name.lower()] = Field(known.name if known else field.name, kind)
+    return Type("struct", fields=tuple(found.values()))
+
+
+def _wider(one: Type, other: Type) -> Type:
     """The narrowest type that holds both."""
-    if one is None or other is None or one == other:
-        return one or other
+    if one == other or other == _OPEN:
+        return one
+    if one == _OPEN:
+        return other
     names = {one.name, other.name}
     if names <= {"bigint", "double", "decimal"}:
         return Type("double") if "double" in names else Type("decimal", precision=38)
     if names == {"date", "timestamp"}:
         return Type("timestamp")
     if names == {"array"}:
-        return Type("array", items=(_wider(one.items[0], other.items[0]) or _STRING,))
+        return Type("array", items=(_wider(one.items[0], other.items[0]),))
     if names == {"struct"}:
-        types: dict[str, Type | None] = {}
-        for field in (*one.fields, *other.fields):
-            types[field.name] = _wider(types.get(field.name), field.type)
-        return Type("struct", fields=tuple(Field(n, t or _STRING) for n, t in types.items()))
+        return _struct((*one.fields, *other.fields))
     return _STRING
+
+
+def _settled(kind: Type) -> Type:
+    """The type with strings where nothing was ever said; an object that is always empty is one too."""
+    if kind in (_OPEN, _EMPTY):
+        return _STRING
+    if kind.name == "array":
+        return Type("array", items=(_settled(kind.items[0]),))
+    if kind.name == "struct":
+        return Type("struct", fields=tuple(Field(f.name, _settled(f.type)) for f in kind.fields))
+    return kind
 
 
 def _from_arrow(schema: pa.Schema) -> list[Field]:

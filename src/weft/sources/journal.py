@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from weft.sources.segment import Record, Segments, encode
+from weft.weaving.reason import shown
+
+MOST_TEXT = 10_000
 
 
 class EventSource(Protocol):
@@ -59,11 +62,11 @@ class Journal:
         """
         if self._segments.find(after + 1) is not None:
             return after + 1
-        events = self._source.read_batch(max_events)
+        events = list(self._source.read_batch(max_events) or ())
         if not events:
             return after
         stated = {"position": self._source.position()} if isinstance(self._source, Seekable) else {}
-        records = [(0, encode(event)) for event in events]
+        records = [(0, _encoded(event)) for event in events]
         self._segments.append(records, number=after + 1, stated=stated)
         return after + 1
 
@@ -75,6 +78,15 @@ class Journal:
     def close(self) -> None:
         """Close the source."""
         self._source.close()
+
+
+def _encoded(event: Any) -> bytes:
+    """The bytes of a record; one that has none is its text, and so a dead letter, as the others must not be
+    lost with it: the source may not deliver them again."""
+    try:
+        return encode(event)
+    except (TypeError, ValueError, RecursionError):
+        return shown(event, MOST_TEXT).encode()
 
 
 def records(folder: str | Path, number: int) -> Iterator[tuple[str, bytes]]:

@@ -8,9 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import bad_option, check_names, required
-
-OPTIONS = ("servers", "topic", "start", "format", "separator", "client")
+from weft.sources.options import check_source
 
 
 def open_kafka(
@@ -20,8 +18,8 @@ def open_kafka(
 
     Records that are gone from the topic before they were read are an error, not a gap.
     """
-    check_kafka(stream)
     options = stream.source.options if stream.source else {}
+    check_source(stream.name, "kafka", options)
     topics = [topic.strip() for topic in str(options["topic"]).split(",")]
     reader = (
         spark.readStream.format("kafka")
@@ -37,15 +35,3 @@ def open_kafka(
     offset = f.col("offset").cast("string")
     position = offset if len(topics) == 1 else f.concat_ws(":", "topic", offset)
     return reader.load().select("value", "partition", position.alias("position"), "timestamp")
-
-
-def check_kafka(stream: StreamSpec) -> None:
-    """Refuse wrong options of a stream's Kafka source."""
-    name, options = stream.name, stream.source.options if stream.source else {}
-    check_names(name, "kafka", options, OPTIONS)
-    required(name, options, "servers")
-    required(name, options, "topic")
-    if options.get("start", "earliest") not in ("earliest", "latest"):
-        raise bad_option(name, "start", options["start"], "earliest or latest")
-    if options.get("format", "json") not in ("json", "csv"):
-        raise bad_option(name, "format", options["format"], "json or csv")

@@ -1,5 +1,6 @@
-"""Text files as numbered lines that can be entered at any byte: how far a batch reaches, how it is
-split, what is in it. Plain or gzip; for a gzip file bytes are counted after decompression."""
+"""Text files as numbered records that can be entered at any of them: how far a batch reaches, how it is
+split, what is in it. A record is a line; of CSV, all lines up to the end of its quotes. Plain or gzip; for a
+gzip file bytes are counted after decompression."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from gzip import GzipFile
 from io import BufferedReader
+
+from weft.sources.quotes import Joiner
 
 BLOCK = 1 << 20
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
@@ -18,102 +21,183 @@ DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 @dataclass(frozen=True)
 class Place:
-    """A place between two lines: how many lines and how many bytes of the file are before it."""
+    """A place between two records: how many lines and how many bytes of the file are before it."""
 
     line: int = 0
     byte: int = 0
 
 
 @dataclass(frozen=True)
+class Text:
+    """A file, up to where it is read: `end` is a byte, or None for the end of the file.
+
+    With a separator its records are those of CSV. What stands last without a line end, or in quotes that are
+    not closed, is a record if the text is `whole`; else more of it is to come, and it is left.
+    """
+
+    path: str
+    end: int | None = None
+    separator: bytes | None = None
+    whole: bool = True
+
+
+@dataclass(frozen=True)
 class Reach:
-    """How far a batch reaches into a file, and whether the file ends there."""
+    """How far a batch reaches into a text, how many records that are, and whether the text ends there."""
 
     place: Place
+    records: int
     ended: bool
 
 
 @dataclass(frozen=True)
 class Block:
-    """Lines of a file without their ends, and the places before and after them.
+    """Records of a file without their line ends, the line that each begins with, and the places around them.
 
-    `damage` says why the file cannot be read on; such a block is what there is of one line.
+    `damage` says why the file cannot be read on; such a block is what there is of one record.
     """
 
-    lines: list[bytes]
+    records: list[bytes]
+    numbers: list[int]
     first: Place
     last: Place
     damage: str | None = None
 
+    def place(self, count: int) -> Place:
+        """The place behind the first so many records."""
+        if count >= len(self.records):
+            return self.last
+        ahead = sum(map(len, self.records[:count])) + count
+        return Place(self.numbers[count] - 1, self.first.byte + ahead)
 
-def reach(path: str, place: Place, most: int) -> Reach:
-    """The place at most so many lines ahead."""
-    goal = place.line + most
-    for block in blocks(path, place):
-        if block.last.line > goal:
-            count = goal - block.first.line
-            ahead = sum(map(len, block.lines[:count])) + count
-            return Reach(Place(goal, block.first.byte + ahead), ended=False)
+
+def reach(text: Text, place: Place, most: int) -> Reach:
+    """The place at most so many records ahead."""
+    done = 0
+    for block in blocks(text, place):
+        if done + len(block.records) > most:
+            return Reach(block.place(most - done), most, ended=False)
+        done += len(block.records)
         place = block.last
-    return Reach(place, ended=True)
+    return Reach(place, done, ended=True)
 
 
-def read_header(path: str) -> tuple[str, Place]:
-    """The first line of a file, and the place behind it."""
-    for block in blocks(path, Place()):
-        if block.lines:
-            line = block.lines[0]
-            whole = len(block.lines) > 1 or block.last.byte > len(line)
-            header = line.decode("utf-8-sig", errors="replace").rstrip("\r")
-            return header, Place(1, len(line) + whole)
+def read_header(text: Text) -> tuple[str, Place]:
+    """The first record of a text that is not blank, and the place behind it."""
+    for block in blocks(text, Place()):
+        for number, record in enumerate(block.records):
+            if record.strip():
+                header = record.decode("utf-8-sig", errors="replace").rstrip("\r")
+                return header, block.place(number + 1)
     return "", Place()
 
 
-def split(
-    path: str, first: Place, last: Place | None, parts: int
-) -> list[tuple[Place, Place | None]]:
-    """About equal ranges of lines between two places; a `last` of None is the end of the file."""
+def split(text: Text, first: Place, size: int) -> list[tuple[Place, int | None]]:
+    """Ranges of about so many bytes from a place on, each with the byte where it ends."""
     cuts = [first]
-    size = (os.path.getsize(path) if last is None else last.byte) - first.byte
-    share = size // parts
-    if share >= BLOCK and not is_gzip(path):
-        for block in blocks(path, first, last):
-            if block.first.byte - cuts[-1].byte >= share:
+    if size >= BLOCK and not is_gzip(text.path):
+        for block in blocks(text, first):
+            if block.first.byte - cuts[-1].byte >= size:
                 cuts.append(block.first)
-    return list(zip(cuts, [*cuts[1:], last], strict=True))
+    return list(zip(cuts, [*(cut.byte for cut in cuts[1:]), text.end], strict=True))
 
 
-def blocks(path: str, first: Place, last: Place | None = None) -> Iterator[Block]:
-    """The lines between two places, about a megabyte at a time."""
-    file = _open(path)
+def count(text: Text) -> int:
+    """How many lines a text has; what stands last without an end is one."""
+    found, ended = 0, True
+    with _open(text.path) as file:
+        left = text.end
+        while chunk := file.read(BLOCK if left is None else min(BLOCK, left)):
+            found += chunk.count(b"\n")
+            ended = chunk.endswith(b"\n")
+            left = None if left is None else left - len(chunk)
+    return found + (not ended)
+
+
+def blocks(text: Text, first: Place) -> Iterator[Block]:
+    """The records of a text from a place on, about a megabyte at a time."""
+    file = _unpacked(text.path) if is_gzip(text.path) else _open(text.path)
     try:
-        yield from _blocks(file, first, last)
+        yield from (
+            _blocks(file, text, first)
+            if text.separator is None
+            else _joined(_blocks(file, text, first), text)
+        )
     finally:
-        if not is_gzip(path):
+        if not is_gzip(text.path):
             file.close()
 
 
-def _blocks(file: BufferedReader | GzipFile, first: Place, last: Place | None) -> Iterator[Block]:
+def _blocks(file: BufferedReader | GzipFile, text: Text, first: Place) -> Iterator[Block]:
     place, rest = first, b""
-    left = BLOCK if last is None else last.byte - first.byte
+    left = None if text.end is None else text.end - first.byte
     try:
         file.seek(first.byte)
         # read1 hands out what there is before it meets damage; read would lose it.
-        while left and (chunk := file.read1(min(BLOCK, left))):
-            left -= 0 if last is None else len(chunk)
+        while left != 0 and (chunk := file.read1(BLOCK if left is None else min(BLOCK, left))):
+            left = None if left is None else left - len(chunk)
             lines = (rest + chunk).split(b"\n")
             size = len(rest) + len(chunk) - len(lines[-1])
             rest = lines.pop()
-            after = Place(place.line + len(lines), place.byte + size)
             if lines:
-                yield Block(lines, place, after)
-            place = after
+                yield _block(lines, place, size)
+                place = Place(place.line + len(lines), place.byte + size)
     except DAMAGED as damage:
-        if last is None or last.line > place.line:
-            after = Place(place.line + 1, place.byte + len(rest))
-            yield Block([rest], place, after, damage=f"the file cannot be read on: {damage}")
+        after = Place(place.line + 1, place.byte + len(rest))
+        said = f"the file cannot be read on: {damage}"
+        yield Block([rest], [place.line + 1], place, after, damage=said)
         return
-    if rest:
-        yield Block([rest], place, Place(place.line + 1, place.byte + len(rest)))
+    if rest and text.whole:
+        yield _block([rest], place, len(rest))
+
+
+def _block(lines: list[bytes], first: Place, size: int) -> Block:
+    last = Place(first.line + len(lines), first.byte + size)
+    return Block(lines, list(range(first.line + 1, last.line + 1)), first, last)
+
+
+def _joined(found: Iterator[Block], text: Text) -> Iterator[Block]:
+    """Blocks of lines as blocks of CSV records."""
+    assert text.separator is not None
+    joiner = Joiner(text.separator)
+    place = last = Place()
+    for block in found:
+        place = place if joiner.lines else block.first
+        last = block.last
+        if block.damage is not None:
+            break
+        if joiner.is_plain(block.records):
+            yield block
+            continue
+        made = _records(list(joiner.take(block.records)), place)
+        if made is not None:
+            # Its last line may have no end, so that only the block knows where it ends.
+            made = made if joiner.lines else replace(made, last=block.last)
+            yield made
+            place = made.last
+    else:
+        if text.whole and joiner.lines:
+            made = _records(list(joiner.rest()), place)
+            if made is not None:
+                yield replace(made, last=last)
+        return
+    left = _records(list(joiner.rest()), place)
+    if left is not None:
+        yield left
+    yield block
+
+
+def _records(joined: list[list[bytes]], first: Place) -> Block | None:
+    if not joined:
+        return None
+    records, numbers, line, byte = [], [], first.line, first.byte
+    for lines in joined:
+        record = lines[0] if len(lines) == 1 else b"\n".join(lines)
+        records.append(record)
+        numbers.append(line + 1)
+        line += len(lines)
+        byte += len(record) + 1
+    return Block(records, numbers, first, Place(line, byte))
 
 
 def is_gzip(path: str) -> bool:
@@ -121,12 +205,17 @@ def is_gzip(path: str) -> bool:
     return path.endswith(".gz")
 
 
-def _open(path: str) -> BufferedReader | GzipFile:
-    return _open_gzip(path) if is_gzip(path) else open(path, "rb")
+def _open(path: str) -> BufferedReader:
+    return open(path, "rb")
+
+
+def _unpacked(path: str) -> GzipFile:
+    status = os.stat(path)
+    return _open_gzip(path, status.st_ino, status.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=4)
-def _open_gzip(path: str) -> GzipFile:
+def _open_gzip(path: str, inode: int, mtime_ns: int) -> GzipFile:
     """A compressed file stays open between batches, or each would decompress it from its beginning
-    again."""
+    again. One that takes its place is another."""
     return GzipFile(path, "rb")

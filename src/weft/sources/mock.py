@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from weft.project.definition import Processing, SourceSpec, StreamSpec
 from weft.sources import raw
 from weft.sources.generate import CHUNK, Generator, Recipe
-from weft.sources.options import bad_option, check_names, number, whole
+from weft.sources.options import check_source
 from weft.sources.pace import Burst, Pace
 from weft.weaving.schema import Schema
 
@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 START = "2026-01-01T00:00:00Z"
-OPTIONS = (
-    "seed",
-    "rate",
-    "bursts",
-    "disorder_ms",
-    "bad_share",
-    "keys",
-    "skew",
-    "events",
-    "partitions",
-    "start",
-)
 
 
 def open_mock(
@@ -63,53 +51,31 @@ def open_mock(
 
 def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
     """What the options of a stream's mock source say; refuses wrong ones."""
-    name, options = stream.name, stream.source.options if stream.source else {}
-    check_names(name, "mock", options, OPTIONS)
+    options = stream.source.options if stream.source else {}
+    check_source(stream.name, "mock", options)
     key = stream.key[0] if stream.key else None
     if key == "id" and "keys" not in options and "skew" not in options:
         key = None  # an id is its record's own number unless keys are asked for
-    whole(name, options, "events", 0)
+    rate, bursts = options.get("rate", 100.0), options.get("bursts")
     return Recipe(
         schema=stream.schema,
-        seed=whole(name, options, "seed", 0),
-        partitions=whole(name, options, "partitions", partitions, least=1),
-        pace=Pace(_rate(name, options), _burst(name, options.get("bursts"))),
-        start=_moment(name, options.get("start", START)),
-        disorder_ms=whole(name, options, "disorder_ms", 0),
-        bad_share=number(name, options, "bad_share", 0.0, most=1.0),
+        seed=options.get("seed", 0),
+        partitions=options.get("partitions", partitions),
+        pace=Pace(0.0 if rate == "max" else rate, Burst(**bursts) if bursts else None),
+        start=_moment(options.get("start", START)),
+        disorder_ms=options.get("disorder_ms", 0),
+        bad_share=options.get("bad_share", 0.0),
         event_time=stream.event_time,
         key=key,
-        keys=whole(name, options, "keys", 1000, least=1),
-        skew=number(name, options, "skew", 0.0),
+        keys=options.get("keys", 1000),
+        skew=options.get("skew", 0.0),
     )
 
 
-def _rate(stream: str, options: Mapping[str, Any]) -> float:
-    return 0.0 if options.get("rate") == "max" else number(stream, options, "rate", 100.0)
-
-
-def _burst(stream: str, form: Any) -> Burst | None:
-    if form is None:
-        return None
-    if not isinstance(form, Mapping) or set(form) != {"every_s", "times", "for_s"}:
-        raise bad_option(stream, "bursts", form, "{every_s: 60, times: 10, for_s: 5}")
-    burst = Burst(
-        **{name: number(stream, form, name, 0.0) for name in ("every_s", "times", "for_s")}
-    )
-    if not (0 < burst.for_s < burst.every_s and burst.times > 0):
-        raise bad_option(stream, "bursts", form, "shorter (`for_s`) than its period (`every_s`)")
-    return burst
-
-
-def _moment(stream: str, text: Any) -> datetime:
-    if text == "now":
+def _moment(start: Any) -> datetime:
+    if start == "now":
         return datetime.now(UTC)
-    try:
-        moment = text if isinstance(text, datetime) else datetime.fromisoformat(str(text))
-    except ValueError:
-        raise bad_option(
-            stream, "start", text, "a time such as 2026-01-01T00:00:00Z, or now"
-        ) from None
+    moment = start if isinstance(start, datetime) else datetime.fromisoformat(start)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

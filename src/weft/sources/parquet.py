@@ -48,14 +48,19 @@ def rows(path: str, first: int, last: int | None, columns: pa.StructType) -> Ite
 
 def _fit(batch: pa.RecordBatch, columns: pa.StructType) -> tuple[Any, Any]:
     try:
-        arrays = [
-            batch.column(field.name).cast(field.type)
-            if field.name in batch.schema.names
-            else pa.nulls(batch.num_rows, field.type)
-            for field in columns
-        ]
+        arrays = [_column(batch, field) for field in columns]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return [encode(row) for row in batch.to_pylist()], pa.nulls(batch.num_rows, columns)
     return pa.nulls(batch.num_rows, pa.binary()), pa.StructArray.from_arrays(
         arrays, fields=list(columns)
     )
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    """A column as it is declared: that of its name, or else of its name in another case, or nulls."""
+    names = batch.schema.names
+    similar = [name for name in names if name.lower() == field.name.lower()]
+    if not similar:
+        return pa.nulls(batch.num_rows, field.type)
+    found = field.name if field.name in names else similar[0]
+    return batch.column(names.index(found)).cast(field.type)

@@ -3,7 +3,6 @@ Spark, used as it is."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +20,9 @@ from pyspark.sql.types import StructType
 from weft.project.definition import Processing, StreamSpec
 from weft.sources import raw
 from weft.sources.journal import Journal, records
-from weft.sources.options import SourceError, required
+from weft.sources.options import check_source
+from weft.sources.own import check_class, given, is_native, load_class
 from weft.weaving.schema import Field, quote
-
-OURS = ("class", "keep")
 
 
 def open_python(
@@ -37,13 +35,13 @@ def open_python(
     class.
     """
     options = dict(stream.source.options) if stream.source else {}
-    found = get_class(stream)
-    given = {name: value for name, value in options.items() if name not in OURS}
-    if issubclass(found, DataSource):
-        return _open_native(spark, found, given, stream)
+    check_source(stream.name, "python", options)
+    found = check_class(options["class"], options, stream=stream.name)
+    if is_native(found):
+        return _open_native(spark, found, given(options), stream)
     spec = {
         "class": options["class"],
-        "options": given,
+        "options": given(options),
         "journal": str(checkpoint / "source" / "journal"),
         "keep": options.get("keep"),
         "path": sys.path,
@@ -51,36 +49,6 @@ def open_python(
     spark.dataSource.register(EventDataSource)
     reader = spark.readStream.format(EventDataSource.name()).option("spec", json.dumps(spec))
     return reader.option("maxRows", processing.queue_size).load()
-
-
-def get_class(stream: StreamSpec) -> type[Any]:
-    """The class that a stream's source names; refuses one that is not there or lacks a method."""
-    name = required(stream.name, stream.source.options if stream.source else {}, "class")
-    try:
-        found = load_class(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SourceError(
-            f"Source {name!r} of stream {stream.name!r} cannot be loaded: {error}.",
-            code="source.no-class",
-            hint="Write it as `module:Class`; the module lies beside the project file.",
-            stream=stream.name,
-        ) from error
-    is_events = all(callable(getattr(found, method, None)) for method in ("read_batch", "close"))
-    if not (isinstance(found, type) and (is_events or issubclass(found, DataSource))):
-        raise SourceError(
-            f"{name!r}, the source of stream {stream.name!r}, is no source: "
-            "it has no `read_batch` and `close`, and is no data source of Spark's.",
-            code="source.no-class",
-            hint="Write a class with `read_batch(self, max_events)` and `close(self)`.",
-            stream=stream.name,
-        )
-    return found
-
-
-def load_class(name: str) -> Any:
-    """What `module:Class` names."""
-    module, _, qualified = name.partition(":")
-    return getattr(importlib.import_module(module), qualified)
 
 
 class EventDataSource(DataSource):
@@ -181,17 +149,25 @@ def _open_native(
     )
 
 
+def _find(rows: DataFrame, name: str) -> str | None:
+    """The column of a name, or else of that name in another case."""
+    similar = [column for column in rows.columns if column.lower() == name.lower()]
+    return name if name in similar else next(iter(similar), None)
+
+
 def _typed(rows: DataFrame, field: Field) -> Column:
-    if field.name not in rows.columns:
+    found = _find(rows, field.name)
+    if found is None:
         return f.lit(None).cast(str(field.type)).alias(field.name)
-    return f.col(quote(field.name)).try_cast(str(field.type)).alias(field.name)
+    return f.col(quote(found)).try_cast(str(field.type)).alias(field.name)
 
 
 def _misfit(rows: DataFrame, field: Field) -> Column:
     """Why the value of a column is not of the declared type, or null."""
-    if field.name not in rows.columns:
+    name = _find(rows, field.name)
+    if name is None:
         return f.lit(None).cast("string")
-    given = f.col(quote(field.name))
+    given = f.col(quote(name))
     found = f.substring(f.to_json(f.struct(given.alias("v"))), 6, 60)
     reason = f.concat(
         f.lit(f"column '{field.name}': expected {field.type}, found "), f.rtrim(found, f.lit("}"))

@@ -21,14 +21,13 @@ from weft.sources.feed import open_feed
 from weft.sources.files import open_files
 from weft.sources.kafka import open_kafka
 from weft.sources.mock import open_mock
-from weft.sources.options import SourceError
+from weft.sources.options import SourceError, check_source
 from weft.sources.parse import Parsing
 from weft.sources.python import open_python
 from weft.sources.raw import get_jvm
-from weft.weaving.schema import nearest
 
 TICK = "weft.kernel.source.TickSource"
-KINDS: Mapping[str, Callable[..., DataFrame]] = {
+OPENERS: Mapping[str, Callable[..., DataFrame]] = {
     "mock": open_mock,
     "files": open_files,
     "kafka": open_kafka,
@@ -50,17 +49,10 @@ def open_stream(
     if feed_dir is not None:
         return open_feed(spark, feed_dir)
     kind = stream.source.kind if stream.source else ""
-    if kind not in KINDS:
-        near = nearest(kind, KINDS)
-        raise SourceError(
-            f"Stream {stream.name!r} has a source of kind {kind!r}, which there is not. "
-            f"There is {', '.join(KINDS)}.",
-            code="source.unknown-kind",
-            hint=f"Did you mean {near!r}?" if near else "Use one of the kinds listed.",
-            stream=stream.name,
-        )
+    options = stream.source.options if stream.source else {}
+    check_source(stream.name, kind, options)
     folder = _folder(stream.name, kind, str(checkpoint))
-    return KINDS[kind](spark, stream, checkpoint=folder, processing=processing)
+    return OPENERS[kind](spark, stream, checkpoint=folder, processing=processing)
 
 
 def _folder(stream: str, kind: str, checkpoint: str) -> Path:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 
 import weft
 from weft.weaver import problems
+from weft.weaver.gatehouse import LOOPBACK_NAMES, Gatehouse
 from weft.weaver.routes import (
     branches,
     events,
     knots,
     lineage,
+    operations,
     pipelines,
     project,
     records,
@@ -25,32 +30,39 @@ from weft.weaver.routes import (
 from weft.weaver.routes import streams as stream_routes
 from weft.weaver.weaver import Weaver
 
+ROUTES = (
+    spine,  # first: routes are tried in order, and these are called for every batch
+    service,
+    project,
+    pipelines,
+    stream_routes,
+    knots,
+    lineage,
+    records,
+    rules,
+    operations,
+    rollbacks,
+    branches,
+    watermarks,
+    state,
+    workers,
+    events,
+)
 
-def make_app(weaver: Weaver) -> FastAPI:
-    """The application that serves this weaver."""
-    app = FastAPI(
+
+def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> FastAPI:
+    """The application that serves this weaver to whoever asks for one of these hosts."""
+    app = FastAPIOffline(
         title="Weft",
         version=weft.__version__,
         description="Streams whose logic can be changed, undone, explained and replayed while they run.",
+        redoc_url=None,
+        responses=problems.RESPONSES,
     )
     app.state.weaver = weaver
+    app.add_middleware(Gatehouse, hosts=hosts)
     problems.install(app)
-    for routes in (
-        spine,  # first: routes are tried in order, and these are called for every batch
-        service,
-        project,
-        pipelines,
-        stream_routes,
-        knots,
-        lineage,
-        records,
-        rules,
-        rollbacks,
-        branches,
-        watermarks,
-        state,
-        workers,
-        events,
-    ):
-        app.include_router(routes.router)
+    app.state.routes = [route for module in ROUTES for route in module.router.routes]
+    for module in ROUTES:
+        app.include_router(module.router)
     return app

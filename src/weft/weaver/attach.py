@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from weft.errors import WeftError
 from weft.weaver.catalog import Stream
@@ -11,7 +11,7 @@ from weft.weaver.rules import NAME, RuleError
 from weft.weaving.guard import Guard
 from weft.weaving.impact import check_in_place
 from weft.weaving.infer import apply_schema
-from weft.weaving.rule import Rule
+from weft.weaving.rule import Breach, Rule
 from weft.weaving.schema import Schema
 from weft.weaving.step import steps_from
 
@@ -58,7 +58,7 @@ async def checked_rule(weaver: Weaver, request: RuleRequest) -> Rule:
             code="rule.percent",
             hint="`percent` is above 0 and at most 100.",
         )
-    if request.on_breach not in ("retire", "rollback"):
+    if request.on_breach not in get_args(Breach):
         raise RuleError(
             f"'{request.on_breach}' is nothing a rule can do when a guard is broken.",
             code="rule.on-breach",
@@ -75,7 +75,7 @@ async def checked_rule(weaver: Weaver, request: RuleRequest) -> Rule:
         author=request.author,
         note=request.note,
         guards=tuple(request.guards),
-        on_breach=request.on_breach,
+        on_breach=cast(Breach, request.on_breach),
     )
     await check_rule(weaver, rule, stream)
     return rule
@@ -112,7 +112,7 @@ def schema_now(weaver: Weaver, name: str) -> Schema:
     stream = weaver.catalog.stream(name)
     known = weaver.catalog.schema(stream.schema) if stream.schema else None
     if known is not None:
-        return Schema.from_json(known)
+        return known
     side = next((rule for rule in weaver.rules.all() if rule.output == name), None)
     if side is None:
         return weaver.catalog.project().schema_of(name)
@@ -140,7 +140,7 @@ def check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
         raise RuleError(
             f"'{shown}' cannot be the name of a stream.",
             code="rule.bad-output",
-            hint="Use lower-case letters, digits and single hyphens, at most 64 characters.",
+            hint="Use lower-case letters, digits and single - or _, at most 64 characters.",
         )
     known = weaver.catalog.find_stream(rule.output)
     if known is not None and (known.kind != "side" or known.origin != stream.origin):
@@ -165,8 +165,8 @@ def check_output(weaver: Weaver, rule: Rule, stream: Stream) -> None:
 
 def _check_side_columns(weaver: Weaver, output: str, after: Schema) -> None:
     known = weaver.catalog.find_stream(output)
-    form = weaver.catalog.schema(known.schema) if known and known.schema else None
-    for field_now in Schema.from_json(form) if form else ():
+    now = weaver.catalog.schema(known.schema) if known and known.schema else None
+    for field_now in now or ():
         new = after.find(field_now.name)
         if new is not None and new.type != field_now.type:
             raise RuleError(

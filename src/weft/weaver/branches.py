@@ -6,13 +6,14 @@ them to the stream itself.
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
+from weft.weaver import amend
 from weft.weaver.attach import check_output, check_rule, schema_now
+from weft.weaver.catalog import store_stream
 from weft.weaver.rules import RuleError
-from weft.weaver.store.records import put
 from weft.weaving.rule import Rule, RuleStatus
 
 if TYPE_CHECKING:
@@ -28,13 +29,25 @@ class BranchMissingError(WeftError):
     domain = "missing"
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A branch: its stream, the knot at which it left, and the rules on it."""
+
+    name: str
+    stream: str
+    at: int | None
+    since: int
+    open: bool
+    rules: tuple[str, ...]
+
+
 class Branches:
     """The branches of all streams."""
 
     def __init__(self, weaver: Weaver) -> None:
         self._weaver = weaver
 
-    def all(self) -> list[dict[str, Any]]:
+    def all(self) -> list[Branch]:
         """The branches that are open."""
         return [
             self._describe(rule)
@@ -42,7 +55,7 @@ class Branches:
             if not rule.steps and rule.output
         ]
 
-    async def make(self, stream: str, name: str, *, at: int | None) -> dict[str, Any]:
+    async def make(self, stream: str, name: str, *, at: int | None) -> Branch:
         """Branch a stream at a knot (default: the newest) under a name."""
         weaver = self._weaver
         origin = weaver.catalog.stream(stream)
@@ -51,10 +64,10 @@ class Branches:
         weaver.rules.check_id(rule.id)
         head = weaver.knots.head(origin.origin).number
         if at is None or at == head:
-            weaver.declare_side(weaver.rules.attach(replace(rule, filled_after=head or 0)))
+            amend.declare_side(weaver, weaver.rules.attach(rule.changed(filled_after=head or 0)))
         else:
-            weaver.check_start(rule, at)
-            await weaver.fills.run(rule, at)
+            amend.check_start(weaver, rule, at)
+            await amend.fill(weaver, rule, at)
         weaver.changed()
         return self._describe(weaver.rules.get(rule.id))
 
@@ -93,7 +106,7 @@ class Branches:
             )
         target = weaver.catalog.stream(rule.stream)
         for one in moving:
-            await check_rule(weaver, replace(one, stream=rule.stream), target)
+            await check_rule(weaver, one.changed(stream=rule.stream), target)
         moved = [
             weaver.rules.change(one.id, f"promoted from branch {name}", stream=rule.stream)
             for one in moving
@@ -113,26 +126,27 @@ class Branches:
         assert rule.output is not None
         weaver.rules.retire(rule.id, because=because)
         stream = replace(weaver.catalog.stream(rule.output), dropped=True)
-        weaver.store.apply([put("stream", stream.name, record=asdict(stream))])
+        weaver.store.apply([store_stream(stream)])
         weaver.changed()
 
     def _get(self, name: str) -> Rule:
         for rule in self._weaver.rules.all(active=True):
             if rule.output == name and not rule.steps:
                 return rule
-        open_ones = ", ".join(branch["name"] for branch in self.all()) or "none"
+        open_ones = ", ".join(branch.name for branch in self.all()) or "none"
         raise BranchMissingError(
             f"There is no branch '{name}'. Open branches: {open_ones}.",
             hint="Make one with `weft stream branch`.",
             branch=name,
         )
 
-    def _describe(self, rule: Rule) -> dict[str, Any]:
-        return {
-            "name": rule.output,
-            "stream": rule.stream,
-            "at": rule.filled_after,
-            "since": rule.since,
-            "open": rule.status is RuleStatus.ACTIVE,
-            "rules": [r.id for r in self._weaver.rules.all(stream=rule.output, active=True)],
-        }
+    def _describe(self, rule: Rule) -> Branch:
+        assert rule.output is not None
+        return Branch(
+            name=rule.output,
+            stream=rule.stream,
+            at=rule.filled_after,
+            since=rule.since,
+            open=rule.status is RuleStatus.ACTIVE,
+            rules=tuple(r.id for r in self._weaver.rules.all(stream=rule.output, active=True)),
+        )

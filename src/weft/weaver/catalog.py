@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from weft import canonical
+from weft import canonical, codec
 from weft.errors import WeftError
+from weft.lineage.facts import StreamKind
 from weft.project.definition import Project
-from weft.weaver.store.records import Records, put, remove
+from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write
-from weft.weaving.schema import nearest
+from weft.weaving.schema import Schema, StoredSchema, nearest
 
 Desired = Literal["running", "stopped"]
 
@@ -45,23 +46,40 @@ class NameMissingError(WeftError):
 
 
 @dataclass(frozen=True)
+class Deployed:
+    """Which version of the project is in force."""
+
+    hash: str
+
+
+@dataclass(frozen=True)
+class KnownSchema:
+    """The columns of a stream, stored once under their fingerprint."""
+
+    schema: StoredSchema
+
+
+@dataclass(frozen=True)
 class Pipeline:
-    """What a pipeline should be doing, and with which definition."""
+    """What a pipeline should be doing, and with which definition.
+
+    One that the project no longer declares stays known as `removed`: what it has made of its inputs is rolled back with
+    them, and it goes on from there when it is declared again.
+    """
 
     name: str
     stream: str
     inputs: tuple[str, ...]
     version: str
+    project: str
+    """The version of the project that declared it last."""
     desired: Desired = "running"
     epoch: int = 0
-    hold: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "inputs": list(self.inputs)}
-
-    @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> Pipeline:
-        return Pipeline(**{**fields, "inputs": tuple(fields["inputs"])})
+    last_epoch: int = 0
+    """The highest epoch that was ever begun, whether it came into use or not."""
+    removed: bool = False
+    redeliver: bool = False
+    """Whether its newest knot may not have reached its sinks, because the store was rebuilt."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +89,21 @@ class Stream:
     name: str
     pipeline: str
     origin: str
-    kind: Literal["main", "side", "dead", "late"] = "main"
+    kind: StreamKind = "main"
     schema: str | None = None
     dropped: bool = False
 
-    @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> Stream:
-        return Stream(**fields)
+
+@dataclass(frozen=True)
+class Changes:
+    """The pipelines that a deployment adds, changes and removes."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
 
 
 class Catalog:
@@ -89,12 +115,11 @@ class Catalog:
 
     def find_project(self) -> Project | None:
         """The deployed project, or None."""
-        current = self._records.find("project", "current")
+        current = self._records.find(Deployed, "catalog", "project")
         if current is None:
             return None
-        if self._loaded is None or self._loaded[0] != current["hash"]:
-            form = self._records.get("project", "version", current["hash"])
-            self._loaded = (current["hash"], Project.from_dict(form))
+        if self._loaded is None or self._loaded[0] != current.hash:
+            self._loaded = (current.hash, self.version(current.hash))
         return self._loaded[1]
 
     def project(self) -> Project:
@@ -104,22 +129,30 @@ class Catalog:
             raise NotDeployedError
         return project
 
-    def pipelines(self) -> Iterator[Pipeline]:
-        """All pipelines."""
-        for fields in self._records.scan("pipeline"):
-            yield Pipeline.from_dict(fields)
+    def version(self, hash: str) -> Project:
+        """The project in a version that was deployed once."""
+        return self._records.get(Project, "projects", hash)
+
+    def pipelines(self, *, removed: bool = False) -> Iterator[Pipeline]:
+        """The pipelines of the project; `removed` gives those that it no longer declares too."""
+        for pipeline in self._records.scan(Pipeline, "catalog", "pipeline"):
+            if removed or not pipeline.removed:
+                yield pipeline
+
+    def find_pipeline(self, name: str) -> Pipeline | None:
+        """A pipeline by name, declared or removed, or None."""
+        return self._records.find(Pipeline, "catalog", "pipeline", name)
 
     def pipeline(self, name: str) -> Pipeline:
-        """A pipeline by name."""
-        fields = self._records.find("pipeline", name)
-        if fields is None:
+        """A pipeline of the project by name."""
+        pipeline = self.find_pipeline(name)
+        if pipeline is None or pipeline.removed:
             raise NameMissingError("pipeline", name, [p.name for p in self.pipelines()])
-        return Pipeline.from_dict(fields)
+        return pipeline
 
     def streams(self) -> Iterator[Stream]:
         """All streams, those diverted from others included."""
-        for fields in self._records.scan("stream"):
-            yield Stream.from_dict(fields)
+        return self._records.scan(Stream, "catalog", "stream")
 
     def stream(self, name: str) -> Stream:
         """A stream by name."""
@@ -130,91 +163,112 @@ class Catalog:
 
     def find_stream(self, name: str) -> Stream | None:
         """A stream by name, or None."""
-        fields = self._records.find("stream", name)
-        return Stream.from_dict(fields) if fields else None
+        return self._records.find(Stream, "catalog", "stream", name)
 
-    def schema(self, fingerprint: str) -> dict[str, Any] | None:
-        """The schema with this fingerprint, in Spark's JSON form."""
-        found: dict[str, Any] | None = self._records.find("schema", fingerprint)
-        return found
+    def schema(self, fingerprint: str) -> Schema | None:
+        """The columns with this fingerprint."""
+        known = self._records.find(KnownSchema, "schemas", fingerprint)
+        return known.schema if known else None
 
-    def readers(self, stream: str) -> list[Pipeline]:
+    def written_by(self, pipeline: str) -> tuple[str, ...]:
+        """The streams that a pipeline writes: its own, and those diverted from it."""
+        return tuple(stream.name for stream in self.streams() if stream.pipeline == pipeline)
+
+    def readers(self, stream: str, *, removed: bool = False) -> list[Pipeline]:
         """The pipelines that read a stream."""
-        return [pipeline for pipeline in self.pipelines() if stream in pipeline.inputs]
+        return [one for one in self.pipelines(removed=removed) if stream in one.inputs]
 
     def downstream(self, pipeline: Pipeline) -> list[Pipeline]:
-        """A pipeline and all that depend on what it writes, in the order data moves."""
+        """A pipeline and all that depend on what it writes, removed ones too, in the order data moves."""
         found = [pipeline]
         for current in found:
-            written = [s.name for s in self.streams() if s.pipeline == current.name]
-            for stream in written:
-                found += [reader for reader in self.readers(stream) if reader not in found]
-        names = [p.name for p in found]
-        project = self.project()
-        order = [name for name in _topological(project) if name in names]
-        return sorted(found, key=lambda p: order.index(p.name) if p.name in order else len(order))
+            for stream in self.written_by(current.name):
+                readers = self.readers(stream, removed=True)
+                found += [reader for reader in readers if reader not in found]
+        return self.in_order(found)
 
-    def deploy(self, project: Project) -> tuple[list[Write], dict[str, list[str]]]:
+    def in_order(self, pipelines: list[Pipeline]) -> list[Pipeline]:
+        """These pipelines in the order data moves."""
+        waiting = {pipeline.name: pipeline for pipeline in pipelines}
+        ordered: list[Pipeline] = []
+        while waiting:
+            unwritten = {s for p in waiting.values() for s in (p.stream, *self.written_by(p.name))}
+            ready = [p for p in waiting.values() if not unwritten & set(p.inputs)]
+            # Removed pipelines may once have read each other; in whichever order, none is left out.
+            ordered += [waiting.pop(pipeline.name) for pipeline in ready or list(waiting.values())]
+        return ordered
+
+    def deploy(self, project: Project) -> tuple[list[Write], Changes]:
         """The writes that make this project the deployed one, and what changes by them."""
-        version = canonical.digest(project.to_dict())
-        before = {pipeline.name: pipeline for pipeline in self.pipelines()}
+        known = {pipeline.name: pipeline for pipeline in self.pipelines(removed=True)}
         after = {pipeline.name: pipeline for pipeline in declared(project)}
+        before = {name for name, pipeline in known.items() if not pipeline.removed}
         writes = [
-            put("project", "current", record={"hash": version}),
-            put("project", "version", version, record=project.to_dict()),
+            put("catalog", "project", value=Deployed(project.hash)),
+            put("projects", project.hash, value=project),
         ]
-        changes: dict[str, list[str]] = {"added": [], "changed": [], "removed": []}
         for name, pipeline in after.items():
-            old = before.get(name)
-            if old is None:
-                changes["added"].append(name)
-            elif old.version != pipeline.version:
-                changes["changed"].append(name)
-            kept = (
-                pipeline
-                if old is None
-                else replace(pipeline, desired=old.desired, epoch=old.epoch, hold=old.hold)
-            )
-            writes.append(put("pipeline", name, record=kept.to_dict()))
-            writes += self._declare_streams(pipeline)
-        for name in before.keys() - after.keys():
-            changes["removed"].append(name)
-            writes.append(remove("pipeline", name))
+            old = known.get(name)
+            kept = pipeline
+            if old is not None:
+                kept = replace(
+                    pipeline,
+                    desired=old.desired,
+                    epoch=old.epoch,
+                    last_epoch=old.last_epoch,
+                    redeliver=old.redeliver,
+                )
+            writes.append(store_pipeline(kept))
+            writes += self._declare_stream(pipeline)
+        gone = sorted(before - after.keys())
+        writes += [store_pipeline(replace(known[name], removed=True)) for name in gone]
+        changes = Changes(
+            added=tuple(name for name in after if name not in before),
+            changed=tuple(
+                name
+                for name in after
+                if name in before and known[name].version != after[name].version
+            ),
+            removed=tuple(gone),
+        )
         return writes, changes
 
     def want(self, name: str, desired: Desired) -> Write:
         """The write that says whether a pipeline should run."""
-        return put("pipeline", name, record=replace(self.pipeline(name), desired=desired).to_dict())
+        return store_pipeline(replace(self.pipeline(name), desired=desired))
 
-    def _declare_streams(self, pipeline: Pipeline) -> list[Write]:
-        if self.find_stream(pipeline.stream) is not None:
+    def _declare_stream(self, pipeline: Pipeline) -> list[Write]:
+        known = self.find_stream(pipeline.stream)
+        if known is not None and known.pipeline == pipeline.name:
             return []
-        stream = Stream(pipeline.stream, pipeline.name, origin=pipeline.stream)
-        return [put("stream", stream.name, record=asdict(stream))]
+        return [store_stream(Stream(pipeline.stream, pipeline.name, origin=pipeline.stream))]
+
+
+def store_pipeline(pipeline: Pipeline) -> Write:
+    """The write that stores a pipeline."""
+    return put("catalog", "pipeline", pipeline.name, value=pipeline)
+
+
+def store_stream(stream: Stream) -> Write:
+    """The write that stores a stream."""
+    return put("catalog", "stream", stream.name, value=stream)
+
+
+def store_schema(fingerprint: str, schema: Any) -> Write:
+    """The write that stores columns under their fingerprint."""
+    return put("schemas", fingerprint, value=KnownSchema(Schema.from_json(schema)))
 
 
 def declared(project: Project) -> Iterator[Pipeline]:
     """The pipelines of a project: one per source stream that ingests it, and those it declares."""
-    form = project.to_dict()
-    streams = {stream["name"]: stream for stream in form["streams"]}
+    processing = codec.to_form(project.processing, sparse=True)
+    streams = {name: codec.to_form(stream, sparse=True) for name, stream in project.streams.items()}
     for stream in project.streams.values():
         if stream.ingested:
-            version = canonical.digest([streams[stream.name], form["processing"]])
-            yield Pipeline(stream.name, stream.name, (), version=version)
+            version = canonical.digest([streams[stream.name], processing])
+            yield Pipeline(stream.name, stream.name, (), version=version, project=project.hash)
     for spec in project.pipelines.values():
         inputs = [streams[name] for name in spec.inputs if name in streams]
-        version = canonical.digest(
-            [spec.to_dict(), project.version_of(spec.name), inputs, form["processing"]]
-        )
-        yield Pipeline(spec.name, spec.to, spec.inputs, version=version)
-
-
-def _topological(project: Project) -> list[str]:
-    order = [stream.name for stream in project.streams.values() if stream.ingested]
-    waiting = dict(project.pipelines)
-    unwritten = {spec.to for spec in waiting.values()}
-    while waiting:
-        name = next(n for n, spec in waiting.items() if not unwritten & set(spec.inputs))
-        order.append(name)
-        unwritten.discard(waiting.pop(name).to)
-    return order
+        form = codec.to_form(spec, sparse=True)
+        version = canonical.digest([form, project.version_of(spec.name), inputs, processing])
+        yield Pipeline(spec.name, spec.to, spec.inputs, version=version, project=project.hash)

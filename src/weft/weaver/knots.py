@@ -1,7 +1,7 @@
 """Knots: pinned before a batch runs, completed after it was written, read back as history.
 
 `pin` and `complete` are the two calls of the spine; both may be repeated and then answer the same. What they
-write is durable once the store was flushed, which their callers wait for.
+write is durable once the store was flushed, which their callers wait for. All of a stream's line lies in one partition.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
-from weft.lineage.knot import Knot, Output, Parent, RuleRef, Status, StepRecord
-from weft.lineage.ledger import Ledger
+from weft.lineage.facts import Facts
+from weft.lineage.knot import Knot, Parent, RuleRef, Status
+from weft.lineage.offsets import Offsets
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write, key
 
@@ -47,11 +47,25 @@ class KnotRefusedError(WeftError):
 class Head:
     """Where a stream stands: its newest live knot, and the highest number ever given out."""
 
-    number: int | None
-    last: int
+    number: int | None = None
+    last: int = 0
+    given_up: int | None = None
+    """A knot after the newest live one whose batch was given up; the next knot replaces it."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"number": self.number, "last": self.last}
+
+@dataclass(frozen=True)
+class Batch:
+    """The knot that a batch was pinned as."""
+
+    knot: int
+
+
+@dataclass(frozen=True)
+class Use:
+    """A knot that consumed knots of another stream, from `first` on."""
+
+    first: int
+    knot: int
 
 
 @dataclass(frozen=True)
@@ -62,8 +76,13 @@ class PinRequest:
     stream: str
     epoch: int
     batch: int
-    offsets: Mapping[str, Any]
+    offsets: Offsets
     inputs: Mapping[str, tuple[int, int]]
+
+
+def line(stream: str) -> str:
+    """The partition of the store that has a stream's line of knots."""
+    return f"line/{stream}"
 
 
 class Knots:
@@ -75,13 +94,11 @@ class Knots:
 
     def head(self, stream: str) -> Head:
         """Where a stream stands."""
-        fields = self._records.find("head", stream)
-        return Head(**fields) if fields else Head(number=None, last=0)
+        return self._records.find(Head, line(stream), "head") or Head()
 
     def find(self, stream: str, number: int) -> Knot | None:
         """A knot of a stream, or None."""
-        fields = self._records.find("knot", stream, number)
-        return Knot.from_dict(fields) if fields else None
+        return self._records.find(Knot, line(stream), "knot", number)
 
     def get(self, stream: str, number: int) -> Knot:
         """A knot of a stream."""
@@ -90,39 +107,45 @@ class Knots:
             raise KnotMissingError(stream, number, head=self.head(stream).number)
         return knot
 
+    def newest(self, stream: str) -> Knot | None:
+        """The newest live knot of a stream."""
+        number = self.head(stream).number
+        return None if number is None else self.find(stream, number)
+
+    def in_hand(self, stream: str) -> Knot | None:
+        """The knot whose batch runs now, or will run again."""
+        knot = self.find(stream, self.head(stream).last)
+        return knot if knot is not None and knot.is_open else None
+
     def log(
         self, stream: str, *, before: int | None = None, limit: int | None = None
     ) -> Iterator[Knot]:
         """Knots of a stream, newest first, from `before` (exclusive) back."""
         start = None if before is None else before - 1
-        for fields in self._records.scan("knot", stream, start=start, limit=limit, reverse=True):
-            yield Knot.from_dict(fields)
+        return self._records.scan(
+            Knot, line(stream), "knot", start=start, limit=limit, reverse=True
+        )
 
     def after(self, stream: str, number: int, *, limit: int | None = None) -> Iterator[Knot]:
         """Knots of a stream with a higher number, oldest first."""
-        for fields in self._records.scan("knot", stream, start=number + 1, limit=limit):
-            yield Knot.from_dict(fields)
+        return self._records.scan(Knot, line(stream), "knot", start=number + 1, limit=limit)
+
+    def find_pinned(self, request: PinRequest) -> Knot | None:
+        """The knot that this batch was pinned as before, or None."""
+        known = self._records.find(
+            Batch, line(request.stream), "batch", request.epoch, request.batch
+        )
+        return None if known is None else self.get(request.stream, known.knot)
 
     def pin(
         self, request: PinRequest, rules: Callable[[int], tuple[RuleRef, ...]]
     ) -> tuple[Knot, Knot | None]:
         """The knot of this batch and the one before it: the one pinned first, or a new one with the rules of now."""
-        known = self._records.find("batch", request.pipeline, request.epoch, request.batch)
+        known = self.find_pinned(request)
         if known is not None:
-            knot = self.get(request.stream, known["knot"])
-            if knot.offsets != request.offsets:
-                raise KnotRefusedError(
-                    f"Batch {request.batch} of pipeline '{request.pipeline}' was pinned with other "
-                    "offsets than it has now.",
-                    hint="Two workers may share one checkpoint directory; stop one of them.",
-                    pipeline=request.pipeline,
-                    knot=knot.number,
-                )
-            if knot.status is Status.FAILED:
-                knot = self._become(knot, Status.IN_PROGRESS)
-            return knot, None if knot.previous is None else self.find(knot.stream, knot.previous)
+            return self._pin_again(known, request)
         head = self.head(request.stream)
-        previous = self.find(request.stream, head.number) if head.number is not None else None
+        previous = self.newest(request.stream)
         number = head.last + 1
         knot = Knot(
             id=str(uuid.uuid4()),
@@ -142,43 +165,46 @@ class Knots:
             seed=_seed(request.stream, number),
             previous=previous.number if previous else None,
             previous_hash=previous.hash if previous else None,
+            replaces=head.given_up,
         )
         self._records.store.apply(
             [
-                put("knot", knot.stream, number, record=knot.to_dict()),
-                put(
-                    "batch",
-                    request.pipeline,
-                    request.epoch,
-                    request.batch,
-                    record={"knot": number},
-                ),
-                put("head", knot.stream, record=Head(head.number, number).to_dict()),
+                store_knot(knot),
+                put(line(knot.stream), "batch", knot.epoch, knot.batch, value=Batch(number)),
+                store_head(knot.stream, Head(head.number, number)),
             ],
-            expect={key("knot", knot.stream, number): None},
+            expect={key(line(knot.stream), "knot", number): None},
             durable=False,
         )
         return knot, previous
 
-    def fail(self, stream: str) -> Knot | None:
-        """Note that the batch in hand of a stream failed; its knot keeps its rules until the batch runs again."""
-        knot = self.find(stream, self.head(stream).last)
-        if knot is None or knot.status is not Status.IN_PROGRESS:
-            return None
-        return self._become(knot, Status.FAILED)
+    def _pin_again(self, knot: Knot, request: PinRequest) -> tuple[Knot, Knot | None]:
+        if knot.offsets != request.offsets or knot.pipeline != request.pipeline:
+            raise KnotRefusedError(
+                f"Batch {request.batch} of pipeline '{request.pipeline}' was pinned with other "
+                "offsets than it has now.",
+                hint="Two workers may share one checkpoint directory; stop one of them.",
+                pipeline=request.pipeline,
+                knot=knot.number,
+            )
+        if knot.status is Status.FAILED:
+            knot = self._become(knot, Status.IN_PROGRESS)
+        return knot, None if knot.previous is None else self.find(knot.stream, knot.previous)
 
-    def _become(self, knot: Knot, status: Status) -> Knot:
-        changed = knot.becoming(status)
-        write = put("knot", changed.stream, changed.number, record=changed.to_dict())
-        self._records.store.apply([write], durable=False)
+    def fail(self, stream: str, reason: str) -> Knot | None:
+        """Note that the batch in hand of a stream failed; its knot keeps its rules until the batch runs again."""
+        knot = self.in_hand(stream)
+        if knot is None or knot.status is Status.FAILED:
+            return None
+        return self._become(knot, Status.FAILED, reason=reason)
+
+    def _become(self, knot: Knot, status: Status, *, reason: str | None = None) -> Knot:
+        changed = knot.becoming(status, reason=reason)
+        self._records.store.apply([store_knot(changed)], durable=False)
         return changed
 
-    def complete(
-        self, knot: Knot, facts: Mapping[str, Any], also: Callable[[Knot], list[Write]]
-    ) -> Knot:
-        """Tie the knot: fill in what was written, seal it with its hash, make it the head."""
-        if knot.status is Status.COMPLETE:
-            return knot
+    def check_open(self, knot: Knot) -> Knot:
+        """Refuse a knot whose batch no longer runs."""
         if knot.status is not Status.IN_PROGRESS:
             raise KnotRefusedError(
                 f"Knot {knot.number} of stream '{knot.stream}' cannot be completed: "
@@ -187,38 +213,29 @@ class Knots:
                 stream=knot.stream,
                 knot=knot.number,
             )
-        outputs = {
-            stream: Output(**{**fields, "files": tuple(fields["files"])})
-            for stream, fields in facts["outputs"].items()
-        }
-        tied = replace(
-            knot,
-            steps=tuple(StepRecord(**step) for step in facts["steps"]),
-            schema=facts["schema"],
-            outputs=outputs,
-            ledger=Ledger.from_dict(facts["ledger"]),
-            watermarks=facts["watermarks"],
-            watermark=facts["watermark"],
-            state=facts.get("state"),
-            completed=iso(self._clock.now()),
-            duration_ms=facts["duration_ms"],
-        )
-        if tied.ledger.missing():
+        return knot
+
+    def complete(self, knot: Knot, facts: Facts, also: Callable[[Knot], list[Write]]) -> Knot:
+        """Tie the knot: fill in what was written, seal it with its hash, make it the head."""
+        if knot.status is Status.COMPLETE:
+            return knot
+        self.check_open(knot)
+        if facts.ledger.missing():
             raise KnotRefusedError(
                 f"Knot {knot.number} of stream '{knot.stream}' does not balance: "
-                f"{tied.ledger.missing()} of {tied.ledger.rows_in} records are unaccounted for.",
+                f"{facts.ledger.missing()} of {facts.ledger.rows_in} records are unaccounted for.",
                 code="knot.unbalanced",
                 hint="This is a defect; the batch is kept and runs again.",
                 stream=knot.stream,
                 knot=knot.number,
             )
-        tied = tied.sealed()
-        head = self.head(knot.stream)
+        tied = knot.tied(facts)
+        head = replace(self.head(knot.stream), number=tied.number, given_up=None)
         self._records.store.apply(
             [
-                put("knot", tied.stream, tied.number, record=tied.to_dict()),
-                put("head", tied.stream, record=Head(tied.number, head.last).to_dict()),
-                *(_use(parent, tied) for parent in tied.parents),
+                store_knot(tied),
+                store_head(tied.stream, head),
+                *uses_of(tied),
                 *also(tied),
             ],
             durable=False,
@@ -227,20 +244,30 @@ class Knots:
 
     def uses(self, stream: str, number: int, *, by: str) -> Iterator[int]:
         """The knots of stream `by` that consumed knot `number` of a stream or later ones, in order."""
-        for use in self._records.scan("use", stream, by, start=number):
-            yield use["knot"]
+        for use in self._records.scan(Use, line(by), "use", stream, start=number):
+            yield use.knot
+
+
+def store_knot(knot: Knot) -> Write:
+    """The write that stores a knot."""
+    return put(line(knot.stream), "knot", knot.number, value=knot)
+
+
+def store_head(stream: str, head: Head) -> Write:
+    """The write that says where a stream stands."""
+    return put(line(stream), "head", value=head)
+
+
+def uses_of(knot: Knot) -> list[Write]:
+    """The writes by which what came of a knot's inputs is found."""
+    return [
+        put(
+            *(line(knot.stream), "use", parent.stream, parent.last, knot.number),
+            value=Use(parent.first, knot.number),
+        )
+        for parent in knot.parents
+    ]
 
 
 def _seed(stream: str, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{stream}\x00{number}".encode()).digest()[:4], "big")
-
-
-def _use(parent: Parent, knot: Knot) -> Write:
-    return put(
-        "use",
-        parent.stream,
-        knot.stream,
-        parent.last,
-        knot.number,
-        record={"first": parent.first, "knot": knot.number},
-    )

@@ -1,14 +1,16 @@
 """Leases: a pipeline is run by one worker at a time, and a worker that lost its lease is refused.
 
-Each time a lease changes hands its token rises; whatever a worker asks for carries the token it was given.
+Each time a lease changes hands its token rises; whatever a worker asks for carries the token it was given. Who holds a
+lease is stored. How long it lives is counted in time that passed since its worker was last heard, not by the time of
+day, which may be set back; a weaver that starts gives every lease its full time again.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from weft.clock import Clock, iso, parse_iso
+from weft.clock import Clock
 from weft.errors import WeftError
 from weft.weaver.store import key
 from weft.weaver.store.records import Records, put
@@ -35,12 +37,11 @@ class LeaseLostError(WeftError):
 
 @dataclass(frozen=True)
 class Lease:
-    """Who runs a pipeline, until when, and with which fencing token."""
+    """Who runs a pipeline, and with which fencing token."""
 
     pipeline: str
     worker: str | None
     token: int
-    expires: str
 
 
 class Leases:
@@ -49,13 +50,13 @@ class Leases:
     def __init__(self, records: Records, clock: Clock, *, duration: timedelta = DURATION) -> None:
         self._records = records
         self._clock = clock
-        self._since = clock.now()
+        self._started = clock.elapsed()
+        self._heard: dict[str, timedelta] = {}
         self.duration = duration
 
     def find(self, pipeline: str) -> Lease | None:
         """The lease of a pipeline, expired or not."""
-        fields = self._records.find("lease", pipeline)
-        return Lease(**fields) if fields else None
+        return self._records.find(Lease, "leases", pipeline)
 
     def holder(self, pipeline: str) -> str | None:
         """The worker that holds a pipeline now."""
@@ -64,10 +65,9 @@ class Leases:
 
     def held_by(self, worker: str) -> dict[str, Lease]:
         """The live leases of a worker, by pipeline."""
-        leases = (Lease(**fields) for fields in self._records.scan("lease"))
         return {
             lease.pipeline: lease
-            for lease in leases
+            for lease in self._records.scan(Lease, "leases")
             if lease.worker == worker and self._is_live(lease)
         }
 
@@ -77,17 +77,24 @@ class Leases:
         if current and self._is_live(current):
             return current if current.worker == worker else None
         token = current.token + 1 if current else 1
-        return self._write(Lease(pipeline, worker, token, self._expiry()), before=current)
+        return self._write(Lease(pipeline, worker, token), before=current)
 
     def renew(self, pipeline: str, worker: str, token: int) -> Lease:
         """Extend a lease; refused when it has passed to someone else."""
         lease = self.check(pipeline, worker, token)
-        return self._write(replace(lease, expires=self._expiry()), before=lease)
+        self._heard[pipeline] = self._clock.elapsed()
+        return lease
 
     def release(self, pipeline: str, worker: str, token: int) -> None:
         """Give a pipeline back, so that another worker can take it at once."""
         current = self.find(pipeline)
         if current and (current.worker, current.token) == (worker, token):
+            self._write(replace(current, worker=None), before=current)
+
+    def revoke(self, pipeline: str) -> None:
+        """End a lease that has run out, so that its worker is refused when it wakes up."""
+        current = self.find(pipeline)
+        if current and current.worker is not None and not self._is_live(current):
             self._write(replace(current, worker=None), before=current)
 
     def check(self, pipeline: str, worker: str, token: int) -> Lease:
@@ -101,17 +108,14 @@ class Leases:
         return lease
 
     def _is_live(self, lease: Lease) -> bool:
-        """A lease that could not be renewed because the weaver was away lives on for a while."""
-        ends = max(parse_iso(lease.expires), self._since + self.duration)
-        return lease.worker is not None and self._clock.now() < ends
-
-    def _expiry(self) -> str:
-        return iso(self._clock.now() + self.duration)
+        heard = self._heard.get(lease.pipeline, self._started)
+        return lease.worker is not None and self._clock.elapsed() - heard < self.duration
 
     def _write(self, lease: Lease, *, before: Lease | None) -> Lease:
-        name = key("lease", lease.pipeline)
-        expected = put("lease", lease.pipeline, record=asdict(before)).value if before else None
+        name = key("leases", lease.pipeline)
+        expected = put("leases", lease.pipeline, value=before).value if before else None
         self._records.store.apply(
-            [put("lease", lease.pipeline, record=asdict(lease))], expect={name: expected}
+            [put("leases", lease.pipeline, value=lease)], expect={name: expected}
         )
+        self._heard[lease.pipeline] = self._clock.elapsed()
         return lease

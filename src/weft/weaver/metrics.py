@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from weft.clock import Clock, to_ms
 from weft.lineage.knot import Knot
+from weft.weaver.workers import StateSize
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
@@ -54,24 +54,24 @@ class Metrics:
         self._processed.labels(name).inc(ledger.rows_in)
         self._duration.labels(name).observe(knot.duration_ms / 1000)
         self._late.labels(name).inc(ledger.late)
-        self._ahead.labels(name).inc(knot.watermarks.get("ahead", 0))
+        self._ahead.labels(name).inc(knot.watermarks.ahead)
         self._dead.labels(name).inc(ledger.dead)
         self._filtered.labels(name).inc(sum(ledger.filtered.values()))
         for stream, output in knot.outputs.items():
             self._written.labels(name, stream).inc(output.rows)
         self._knot.labels(name).set(knot.number)
-        if "windows" in knot.watermarks:
-            self._windows.labels(name).set(knot.watermarks["windows"])
+        if knot.watermarks.windows is not None:
+            self._windows.labels(name).set(knot.watermarks.windows)
         for partition, watermark in _watermarks(knot).items():
             place = (name, partition)
             if place not in self._watermarks:
                 self._lag.labels(*place).set_function(partial(self._lag_of, place))
             self._watermarks[place] = watermark
 
-    def state(self, pipeline: str, report: dict[str, Any]) -> None:
+    def state(self, pipeline: str, size: StateSize) -> None:
         """Take in what a worker says of the state of a pipeline."""
-        self._state_bytes.labels(pipeline).set(report["bytes"])
-        self._state_rows.labels(pipeline).set(report["rows"])
+        self._state_bytes.labels(pipeline).set(size.bytes)
+        self._state_rows.labels(pipeline).set(size.rows)
 
     def _lag_of(self, place: tuple[str, str]) -> float:
         return max(0.0, (to_ms(self._clock.now()) - self._watermarks[place]) / 1000)
@@ -86,7 +86,7 @@ class Metrics:
 def _watermarks(knot: Knot) -> dict[str, int]:
     """The watermark of each source partition, and that of the stream under `all`."""
     found = {} if knot.watermark is None else {"all": knot.watermark}
-    for partition, state in knot.watermarks.get("partitions", {}).items():
-        if state["watermark"] is not None:
-            found[partition] = state["watermark"]
+    for name, partition in knot.watermarks.partitions.items():
+        if partition.watermark_ms is not None:
+            found[name] = partition.watermark_ms
     return found

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
-from weft.lineage.knot import Knot, Output
+from weft.lineage.knot import Knot
+from weft.lineage.presence import PipelineRecord
+from weft.lineage.rehash import Rehash, plain
 from weft.lineage.verify import StreamRecord, verify
+from weft.operations.operation import Hold
 from weft.runtime.storage import Storage
-from weft.weaver.store.records import RecordCorruptError, open_record
+from weft.weaver.catalog import Pipeline, Stream
+from weft.weaver.identity import KEY, StoreRecord
+from weft.weaver.knots import Head, line
+from weft.weaver.store.records import RecordCorruptError, open_record, value_of
 from weft.weaver.store.rocks import StoreDamagedError
-from weft.weaver.store.snapshot import RocksSnapshot
+from weft.weaver.store.snapshot import RocksSnapshot, StoreMissingError
 from weft.weaver.store.store import Store, key, key_range
-from weft.weaving.rule import Rule
+from weft.weaving.rule import content_hash
+
+T = TypeVar("T")
 
 
 class StoredRecords:
@@ -42,36 +51,53 @@ class StoredRecords:
 
     def streams(self) -> list[StreamRecord]:
         """All streams."""
-        held = {form["name"]: form["hold"] for form in self._scan("pipeline")}
+        held = {
+            hold.pipeline: hold.operation
+            for hold in self._scan(Hold, "operations", "hold")
+            if hold.grip == "stopped"
+        }
         return [
-            StreamRecord(form["name"], form["origin"], held.get(form["pipeline"]))
-            for form in self._scan("stream")
+            StreamRecord(stream.name, stream.origin, held.get(stream.pipeline))
+            for stream in self._scan(Stream, "catalog", "stream")
         ]
+
+    def pipelines(self) -> list[PipelineRecord]:
+        """The pipelines that the project declares."""
+        held = {hold.pipeline for hold in self._scan(Hold, "operations", "hold")}
+        return [
+            PipelineRecord(one.name, one.stream, one.epoch, is_settled=one.name not in held)
+            for one in self._scan(Pipeline, "catalog", "pipeline")
+            if not one.removed
+        ]
+
+    def owner(self) -> str | None:
+        """The history that the store keeps, or None when it does not say."""
+        known = self._find(StoreRecord, *KEY)
+        return known.history if known else None
 
     def head(self, stream: str) -> tuple[int | None, int]:
         """The newest live knot of a stream, and the highest number given out."""
-        form = self._find("head", stream)
-        return (form["number"], form["last"]) if form else (None, 0)
+        head = self._find(Head, line(stream), "head") or Head()
+        return head.number, head.last
 
     def knots(self, stream: str) -> Iterator[Knot]:
         """All knots of a stream, oldest first."""
-        return (Knot.from_dict(form) for form in self._scan("knot", stream))
+        return self._scan(Knot, line(stream), "knot")
 
     def fills(self, stream: str) -> dict[int, Output]:
         """What a stream was filled with from recorded rows, by the last knot of each part."""
-        return {
-            form["knot"]: Output(
-                form["rows"], form["bytes"], form["hash"], form["version"], tuple(form["files"])
-            )
-            for form in self._scan("fill", stream)
-        }
+        return {part.knot: part.output for part in self._scan(FilledPart, line(stream), "fill")}
 
     def has_rule(self, name: str, version: str) -> bool:
         """Whether a rule with this id is known, and this version of it, unchanged."""
-        form = self._find("rule-version", version)
-        return form is not None and Rule.from_dict(form).version == version
+        form = self._form("rules", "version", name, version)
+        return form is not None and content_hash(form) == version
 
-    def _find(self, *parts: str | int) -> Any | None:
+    def _find(self, kind: type[T], *parts: str | int) -> T | None:
+        form = self._form(*parts)
+        return None if form is None else value_of(kind, form)
+
+    def _form(self, *parts: str | int) -> Any | None:
         name = key(*parts)
         try:
             value = self._store.get(name)
@@ -81,28 +107,53 @@ class StoredRecords:
             return None
         return open_record(name, value)
 
-    def _scan(self, *parts: str | int) -> Iterator[Any]:
+    def _scan(self, kind: type[T], *parts: str | int) -> Iterator[T]:
         try:
             for name, value in self._store.scan(key_range(*parts)):
                 if _is_intact(name, value):
-                    yield open_record(name, value)
+                    yield value_of(kind, open_record(name, value))
         except StoreDamagedError:
             return  # `damage` has told of it
 
 
-def verify_storage(storage: Storage, *, deep: bool = False) -> Verification:
-    """Verify everything below a storage folder, whether its weaver runs or not."""
-    found = _look(storage, deep=deep)
+def verify_storage(
+    storage: Storage,
+    *,
+    deep: bool = False,
+    rehash: Rehash = plain,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Verification:
+    """Verify everything below a storage folder, whether its weaver runs or not; `deep` hashes every row again."""
+    way = rehash if deep else None
+    found = _look(storage, way, progress)
     # What runs is seen in the middle of a batch; what is wrong stays so.
-    return found if found.is_clean else found.confirmed_by(_look(storage, deep=deep))
+    return found if found.is_clean else found.confirmed_by(_look(storage, way, progress))
 
 
-def _look(storage: Storage, *, deep: bool) -> Verification:
+def _look(storage: Storage, rehash: Rehash | None, progress: Callable[[str], None]) -> Verification:
     try:
         with RocksSnapshot(Path(storage.store)) as store:
-            return verify(StoredRecords(store), lambda name: Path(storage.table(name)), deep=deep)
+            recorded = StoredRecords(store)
+            report = verify(recorded, storage, rehash=rehash, progress=progress)
+            _check_owner(storage, recorded, report)
+            return report
     except StoreDamagedError as error:
         return Verification([Finding(error.code, "the weaver's store", error.message)])
+    except StoreMissingError as error:
+        if storage.owner is None:
+            raise
+        return Verification([Finding(error.code, "the weaver's store", error.message)])
+
+
+def _check_owner(storage: Storage, recorded: StoredRecords, report: Verification) -> None:
+    """The storage belongs to the history that the store keeps."""
+    owner, keeps = storage.owner, recorded.owner()
+    report.expect(
+        owner is None or owner.history == keeps,
+        "storage.other-history",
+        "the weaver's store",
+        f"it keeps history {keeps}, and the storage belongs to {owner.history if owner else None}",
+    )
 
 
 def _is_intact(name: bytes, value: bytes) -> bool:

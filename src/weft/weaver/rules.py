@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, RuleRef, Status
+from weft.weaver.catalog import Stream
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots
 from weft.weaver.store.records import Records, put
+from weft.weaver.store.store import Write
 from weft.weaving.guard import Guard
-from weft.weaving.rule import Rule, RuleStatus
+from weft.weaving.rule import Deed, Rule, RuleStatus
 from weft.weaving.schema import nearest
 
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 LONGEST_NAME = 64
 BASELINE_KNOTS = 20
 
@@ -45,7 +46,7 @@ class Rules:
         self._knots = knots
         self._events = events
         # Read for every pin, changed only here: kept in memory beside the store.
-        self._rules = {form["id"]: Rule.from_dict(form) for form in records.scan("rule")}
+        self._rules = {rule.id: rule for rule in records.scan(Rule, "rules", "rule")}
 
     def all(self, *, stream: str | None = None, active: bool = False) -> Iterator[Rule]:
         """Rules in the order they were attached."""
@@ -79,14 +80,12 @@ class Rules:
 
     def find_version(self, ref: RuleRef) -> Rule:
         """A rule as it was when a knot named it."""
-        rule = self.get(ref.id)
-        if rule.version != ref.version:
-            rule = Rule.from_dict(self._records.get("rule-version", ref.version))
-        return replace(rule, percent=ref.percent)
+        rule = self._records.get(Rule, "rules", "version", ref.id, ref.version)
+        return rule.changed(percent=ref.percent)
 
     def new_id(self, stream: str) -> str:
         """An id for a rule that was given none."""
-        return f"{stream.replace('.', '-')}-{len(self._rules) + 1}"
+        return f"{stream.replace('.', '-')[:50].rstrip('-_')}-{len(self._rules) + 1}"
 
     def check_id(self, name: str) -> None:
         """Refuse an id that is taken or that people could not type."""
@@ -94,7 +93,7 @@ class Rules:
             raise RuleError(
                 f"'{_shown(name)}' cannot be the id of a rule.",
                 code="rule.bad-id",
-                hint="Use lower-case letters, digits and single hyphens, at most 64 characters.",
+                hint="Use lower-case letters, digits and single - or _, at most 64 characters.",
             )
         if name in self._rules:
             raise RuleError(
@@ -105,42 +104,46 @@ class Rules:
                 rule=name,
             )
 
+    def check_active(self, rule: Rule) -> None:
+        """Refuse a rule that is retired."""
+        if rule.status is RuleStatus.RETIRED:
+            raise RuleError(
+                f"Rule '{rule.id}' is retired and cannot be changed.",
+                code="rule.retired",
+                domain="conflict",
+                hint="Attach it again under a new id.",
+                rule=rule.id,
+            )
+
     def numbered(self, rule: Rule) -> Rule:
         """A rule with its place after all others."""
-        return replace(rule, order=max((r.order for r in self._rules.values()), default=0) + 1)
+        return rule.changed(order=max((r.order for r in self._rules.values()), default=0) + 1)
 
     def attach(self, rule: Rule) -> Rule:
         """Store a checked rule; it is in force from the next knot on."""
         head = self._knots.head(self._origin_of(rule))
-        attached = replace(
-            self.numbered(rule),
+        now = iso(self._clock.now())
+        attached = self.numbered(rule).changed(
             since=rule.since or head.last + 1,
-            attached=iso(self._clock.now()),
-            history=({"at": iso(self._clock.now()), "did": "attached", "knot": head.last + 1},),
+            attached=now,
+            history=(Deed(now, "attached", head.last + 1),),
         )
-        self._store([attached], "rule.attached", attached, knot=attached.since)
+        self._store(attached, "rule.attached", knot=attached.since)
         return attached
 
     def change(self, name: str, did: str, **fields: Any) -> Rule:
         """Change a rule from the next knot on, and remember what it was before."""
         rule = self.get(name)
-        if rule.status is RuleStatus.RETIRED:
-            raise RuleError(
-                f"Rule '{name}' is retired and cannot be changed.",
-                code="rule.retired",
-                domain="conflict",
-                hint="Attach it again under a new id.",
-                rule=name,
-            )
+        self.check_active(rule)
         head = self._knots.head(self._origin_of(rule))
-        entry = {"at": iso(self._clock.now()), "did": did, "knot": head.last + 1}
-        changed = replace(rule, **fields, history=(*rule.history, entry))
-        self._store([changed], f"rule.{did.split()[0]}", changed, knot=head.last + 1)
+        deed = Deed(iso(self._clock.now()), did, head.last + 1)
+        changed = rule.changed(**fields, history=(*rule.history, deed))
+        self._store(changed, f"rule.{did.split()[0]}", knot=head.last + 1)
         return changed
 
     def replace(self, rule: Rule, kind: str, **facts: Any) -> None:
         """Store a rule as it is now, and say what happened to it."""
-        self._store([rule], kind, rule, **facts)
+        self._store(rule, kind, **facts)
 
     def retire(self, name: str, *, because: str) -> Rule:
         """End a rule after the knots that are pinned already."""
@@ -154,8 +157,8 @@ class Rules:
             until=head.last,
         )
 
-    def remember(self, rules: list[Rule]) -> None:
-        """Take in rules that were written elsewhere."""
+    def remember(self, rules: Iterable[Rule]) -> None:
+        """Take in rules that were stored with other things."""
         self._rules.update({rule.id: rule for rule in rules})
 
     def guarded(self, knot: Knot) -> Iterator[tuple[Rule, str]]:
@@ -176,17 +179,21 @@ class Rules:
                     break
 
     def _origin_of(self, rule: Rule) -> str:
-        stream = self._records.find("stream", rule.stream)
-        return stream["origin"] if stream else rule.stream
+        stream = self._records.find(Stream, "catalog", "stream", rule.stream)
+        return stream.origin if stream else rule.stream
 
-    def _store(self, rules: list[Rule], kind: str, rule: Rule, **facts: Any) -> None:
-        writes = [put("rule", changed.id, record=changed.to_dict()) for changed in rules]
-        writes += [
-            put("rule-version", changed.version, record=changed.to_dict()) for changed in rules
-        ]
+    def _store(self, rule: Rule, kind: str, **facts: Any) -> None:
         told = self._events.write(kind, rule=rule.id, stream=rule.stream, **facts)
-        self._records.store.apply([*writes, *told])
-        self.remember(rules)
+        self._records.store.apply([*store_rule(rule), *told])
+        self.remember([rule])
+
+
+def store_rule(rule: Rule) -> list[Write]:
+    """The writes that store a rule, and this version of it for the knots that will name it."""
+    return [
+        put("rules", "rule", rule.id, value=rule),
+        put("rules", "version", rule.id, rule.version, value=rule),
+    ]
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ import uvicorn
 
 from weft.clock import Clock
 from weft.errors import WeftError
+from weft.runtime.storage import Storage
 from weft.weaver.app import make_app
 from weft.weaver.store.rocks import RocksStore
 from weft.weaver.weaver import Weaver
@@ -23,6 +24,22 @@ class PortTakenError(WeftError):
 
     code = "weaver.port-taken"
     domain = "user"
+
+
+class _Uvicorn(uvicorn.Server):
+    """A server whose weaver goes on with what was under way as soon as it listens."""
+
+    def __init__(self, config: uvicorn.Config, weaver: Weaver) -> None:
+        super().__init__(config)
+        self._weaver = weaver
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        await self._weaver.operations.runner.resume()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._weaver.operations.runner.stop()
+        await super().shutdown(sockets)
 
 
 @dataclass
@@ -57,9 +74,9 @@ class Server:
 
 
 def make_server(
-    store: Path, *, port: int, metrics_port: int | None = None, clock: Clock | None = None
+    storage: Storage, *, port: int, metrics_port: int | None = None, clock: Clock | None = None
 ) -> Server:
-    """A weaver on loopback over the store in a folder; port 0 takes a free one."""
+    """A weaver on loopback over the store in a storage; port 0 takes a free one."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -71,7 +88,11 @@ def make_server(
             hint="Stop what uses it, or choose another with `--port`.",
             port=port,
         ) from error
-    weaver = Weaver(RocksStore(store), clock=clock)
+    try:
+        weaver = Weaver(RocksStore(Path(storage.store)), clock=clock, storage=storage)
+    except BaseException:
+        listening.close()
+        raise
     if metrics_port is not None:
         weaver.metrics.serve(metrics_port, LOOPBACK)
     config = uvicorn.Config(
@@ -82,4 +103,4 @@ def make_server(
         timeout_graceful_shutdown=1,
     )
     address = f"http://{LOOPBACK}:{listening.getsockname()[1]}"
-    return Server(weaver, address, uvicorn.Server(config), listening)
+    return Server(weaver, address, _Uvicorn(config, weaver), listening)

@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from weft.errors import WeftError
+
+LOOK_S = 0.1
+TAKEN_WITHIN_S = 5.0
+"""So long a request waits for a worker while none is there."""
+CALL_OFF_S = 30.0
+"""For so long a worker may take to end a task that was called off."""
 
 
 class NoWorkerError(WeftError):
@@ -29,6 +35,15 @@ class NoWorkerError(WeftError):
         )
 
 
+@dataclass(frozen=True)
+class TaskOrder:
+    """A task as a worker gets it."""
+
+    id: int
+    kind: str
+    arguments: Mapping[str, Any]
+
+
 @dataclass
 class Task:
     """One piece of work and the answer that its asker waits for."""
@@ -39,12 +54,14 @@ class Task:
     worker: str | None
     answer: asyncio.Future[Any]
     taken_by: str | None = field(default=None)
+    is_called_off: bool = field(default=False)
 
 
 class Tasks:
     """The queue of work for workers."""
 
-    def __init__(self) -> None:
+    def __init__(self, connected: Callable[[], Collection[str]]) -> None:
+        self._connected = connected
         self._numbers = itertools.count(1)
         self._tasks: dict[int, Task] = {}
 
@@ -60,33 +77,66 @@ class Tasks:
         self._tasks[task.id] = task
         return task
 
-    async def wait(self, task: Task, *, timeout: float) -> Any:
-        """The worker's answer; raises what the worker raised."""
+    async def wait(self, task: Task, *, timeout: float, taken_within: float | None = None) -> Any:
+        """The worker's answer; raises what the worker raised.
+
+        With `taken_within` nobody waits longer than that while there is no worker at all.
+        """
         try:
-            return await asyncio.wait_for(task.answer, timeout)
-        except TimeoutError as error:
-            raise NoWorkerError(task.kind) from error
+            if not await self._is_answered(task, timeout, taken_within):
+                task.is_called_off = True
+                raise NoWorkerError(task.kind)
+            return task.answer.result()
+        except asyncio.CancelledError:
+            task.is_called_off = True
+            if task.taken_by in self._connected():
+                await asyncio.wait([task.answer], timeout=CALL_OFF_S)
+            raise
         finally:
             self._tasks.pop(task.id, None)
 
-    def take(self, worker: str, connected: Collection[str]) -> list[dict[str, Any]]:
+    async def _is_answered(self, task: Task, timeout: float, alone: float | None) -> bool:
+        now = asyncio.get_running_loop().time
+        deadline = now() + timeout
+        company = now()
+        while not task.answer.done() and now() < deadline:
+            await asyncio.wait([task.answer], timeout=min(LOOK_S, deadline - now()))
+            there = self._connected() if task.worker is None else self._is_there(task.worker)
+            company = now() if there else company
+            if alone is not None and now() - company > alone:
+                break
+        return task.answer.done()
+
+    def _is_there(self, worker: str) -> bool:
+        return worker in self._connected()
+
+    def take(self, worker: str) -> list[TaskOrder]:
         """What this worker should do now; a task is handed out once, or again if its taker was lost."""
-        taken = [task for task in self._tasks.values() if self._is_for(task, worker, connected)]
+        taken = [task for task in self._tasks.values() if self._is_for(task, worker)]
         for task in taken:
             task.taken_by = worker
-        return [{"id": task.id, "kind": task.kind, "arguments": task.arguments} for task in taken]
+        return [TaskOrder(task.id, task.kind, task.arguments) for task in taken]
 
-    def waiting_for(self, worker: str, connected: Collection[str]) -> bool:
-        """Whether there is something for this worker to take."""
-        return any(self._is_for(task, worker, connected) for task in self._tasks.values())
+    def called_off(self, worker: str) -> list[int]:
+        """The tasks that this worker should give up."""
+        return [
+            task.id
+            for task in self._tasks.values()
+            if task.is_called_off and task.taken_by == worker
+        ]
 
-    @staticmethod
-    def _is_for(task: Task, worker: str, connected: Collection[str]) -> bool:
-        if task.worker not in (None, worker):
+    def waiting_for(self, worker: str) -> bool:
+        """Whether there is something for this worker to take, or to give up."""
+        return bool(self.called_off(worker)) or any(
+            self._is_for(task, worker) for task in self._tasks.values()
+        )
+
+    def _is_for(self, task: Task, worker: str) -> bool:
+        if task.is_called_off or task.worker not in (None, worker):
             return False
-        return task.taken_by is None or task.taken_by not in connected
+        return task.taken_by is None or task.taken_by not in self._connected()
 
-    def answer(self, number: int, *, result: Any = None, error: dict[str, Any] | None) -> None:
+    def answer(self, number: int, *, result: Any = None, error: Mapping[str, Any] | None) -> None:
         """Hand a worker's answer to whoever waits for it."""
         task = self._tasks.get(number)
         if task is None or task.answer.done():

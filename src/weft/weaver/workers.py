@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Literal
 
-from weft.clock import Clock, iso, parse_iso
+from weft.clock import Clock, iso
+from weft.errors import WeftError
 from weft.weaver.catalog import Catalog
 from weft.weaver.leases import LeaseLostError, Leases
-from weft.weaver.store.records import Records, put
+
+FORGET_AFTER = timedelta(hours=1)
+"""A worker that was not heard for so long is no longer listed."""
+
+
+@dataclass(frozen=True)
+class StateSize:
+    """How much an operator keeps."""
+
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A pipeline as its worker sees it."""
+
+    token: int
+    state: Literal["starting", "running", "stopping", "failed"] = "running"
+    tied: int = 0
+    """How many knots it has tied since it was started."""
+    state_size: StateSize | None = None
 
 
 @dataclass(frozen=True)
@@ -23,43 +46,104 @@ class Report:
     pid: int
     master: str
     started: str
-    pipelines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    failed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pipelines: Mapping[str, Running] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The pipelines that failed and have not tied a knot since, with the error."""
 
 
-class Workers:
-    """The workers, and the division of pipelines between them."""
+@dataclass(frozen=True)
+class WorkerStatus:
+    """A worker, whether it is connected, and the pipelines whose leases it holds."""
 
-    def __init__(self, records: Records, clock: Clock, catalog: Catalog, leases: Leases) -> None:
-        self._records = records
+    worker: str
+    host: str
+    pid: int
+    master: str
+    started: str
+    seen: str
+    connected: bool
+    leases: tuple[str, ...]
+    pipelines: Mapping[str, Running]
+    failed: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A pipeline that a worker should run: with which lease, from which epoch, in which version."""
+
+    token: int
+    epoch: int
+    version: str
+    streams: tuple[str, ...] = ()
+    """The streams that it has written so far."""
+    redeliver: bool = False
+    """Whether its newest knot is to be delivered to its sinks before it goes on."""
+
+
+@dataclass(frozen=True)
+class _Heard:
+    report: Report
+    seen: str
+    at: timedelta
+
+
+class Workers:
+    """The workers, and the division of pipelines between them. A weaver that starts hears of them within seconds."""
+
+    def __init__(
+        self, clock: Clock, catalog: Catalog, leases: Leases, is_stopped: Callable[[str], bool]
+    ) -> None:
         self._clock = clock
         self._catalog = catalog
         self._leases = leases
+        self._is_stopped = is_stopped
+        self._heard: dict[str, _Heard] = {}
         self.waiting: set[str] = set()
         """The workers that wait for something to do at this moment."""
 
-    def all(self) -> list[dict[str, Any]]:
-        """All workers that were ever here, newest contact last, with what they hold."""
-        now = self._clock.now()
+    def all(self) -> list[WorkerStatus]:
+        """The workers that were here lately, with what they hold."""
         return [
-            {
-                **fields,
-                "connected": fields["worker"] in self.waiting
-                or now - parse_iso(fields["seen"]) < self._leases.duration,
-                "leases": sorted(self._leases.held_by(fields["worker"])),
-            }
-            for fields in self._records.scan("worker")
+            WorkerStatus(
+                worker=name,
+                host=heard.report.host,
+                pid=heard.report.pid,
+                master=heard.report.master,
+                started=heard.report.started,
+                seen=heard.seen,
+                connected=self._is_connected(name),
+                leases=tuple(sorted(self._leases.held_by(name))),
+                pipelines=heard.report.pipelines,
+                failed=heard.report.failed,
+            )
+            for name, heard in self._heard.items()
         ]
 
     def connected(self) -> list[str]:
         """The ids of the workers heard from lately."""
-        return [worker["worker"] for worker in self.all() if worker["connected"]]
+        return [name for name in self._heard if self._is_connected(name)]
+
+    def find_report(self, worker: str) -> Report | None:
+        """What a worker said of itself last."""
+        heard = self._heard.get(worker)
+        return heard.report if heard else None
+
+    def check_known(self, worker: str) -> None:
+        """Refuse to tell someone who has not reported as a worker what only workers need to know."""
+        if worker not in self._heard:
+            raise WeftError(
+                f"There is no worker '{worker}'.",
+                code="worker.missing",
+                domain="missing",
+                hint="See `weft worker list`.",
+                worker=worker,
+            )
 
     def note(self, report: Report) -> None:
         """Remember what a worker said of itself."""
-        record = {**asdict(report), "seen": iso(self._clock.now())}
-        self._records.store.apply([put("worker", report.worker, record=record)])
+        now = self._clock.elapsed()
+        self._heard = {n: h for n, h in self._heard.items() if now - h.at < FORGET_AFTER}
+        self._heard[report.worker] = _Heard(report, iso(self._clock.now()), now)
 
     def renew(self, worker: str, tokens: Mapping[str, int]) -> None:
         """Extend the leases that a worker still holds."""
@@ -67,16 +151,16 @@ class Workers:
             with suppress(LeaseLostError):  # it learns so at its next sync
                 self._leases.renew(pipeline, worker, token)
 
-    def assign(self, report: Report) -> dict[str, dict[str, Any]]:
+    def assign(self, report: Report) -> dict[str, Assignment]:
         """What this worker should run from now on: its leases renewed, free pipelines added.
 
-        A pipeline that should not run, or that is held by a rollback, is left out; the worker stops it and
+        A pipeline that should not run, or that an operation has stopped, is left out; the worker stops it and
         no longer reports it, and then its lease is given back.
         """
         wanted = {
             pipeline.name: pipeline
             for pipeline in self._catalog.pipelines()
-            if pipeline.desired == "running" and pipeline.hold is None
+            if pipeline.desired == "running" and not self._is_stopped(pipeline.name)
         }
         held = self._leases.held_by(report.worker)
         for name, lease in list(held.items()):
@@ -85,7 +169,7 @@ class Workers:
                 del held[name]
         for name, running in report.pipelines.items():
             try:
-                held[name] = self._leases.renew(name, report.worker, running["token"])
+                held[name] = self._leases.renew(name, report.worker, running.token)
             except LeaseLostError:
                 held.pop(name, None)
         share = math.ceil(len(wanted) / max(1, len(self.connected())))
@@ -95,11 +179,18 @@ class Workers:
                 if given is not None:
                     held[name] = given
         return {
-            name: {
-                "token": lease.token,
-                "epoch": wanted[name].epoch,
-                "version": wanted[name].version,
-            }
+            name: Assignment(
+                lease.token,
+                wanted[name].epoch,
+                wanted[name].version,
+                self._catalog.written_by(name),
+                wanted[name].redeliver,
+            )
             for name, lease in held.items()
             if name in wanted
         }
+
+    def _is_connected(self, worker: str) -> bool:
+        heard = self._heard[worker]
+        silent = self._clock.elapsed() - heard.at
+        return worker in self.waiting or silent < self._leases.duration

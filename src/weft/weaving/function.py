@@ -14,10 +14,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from weft import codec
 from weft.canonical import digest
-from weft.weaving.module import FunctionError, load_modules, parse_module, read_modules
+from weft.weaving.module import (
+    FunctionError,
+    failed_line,
+    load_modules,
+    parse_module,
+    read_modules,
+)
 from weft.weaving.normal import normalised
-from weft.weaving.schema import Schema, SchemaError, nearest
+from weft.weaving.reason import reason_of
+from weft.weaving.schema import Schema, SchemaError, StoredSchema, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 Form = Literal["row", "batch", "class"]
@@ -56,8 +64,8 @@ class FunctionVersion:
     form: Form
     modules: Mapping[str, str]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    returns: Schema | None = None
-    adds: Schema | None = None
+    returns: StoredSchema | None = None
+    adds: StoredSchema | None = None
     needs: tuple[str, ...] = ()
     python: str = ""
     spark: str = ""
@@ -89,38 +97,26 @@ class FunctionVersion:
         module, _, name = self.ref.partition(":")
         try:
             found: Callable[..., Any] = load_modules(self.modules, module)[name]
-        except Exception as failure:
+        except (Exception, SystemExit) as failure:
+            place = failed_line(failure)
+            where = f"{place[0].replace('.', '/')}.py line {place[1]}: " if place else ""
             raise FunctionError(
-                f"Function {self.ref!r} cannot be loaded: {failure}.",
+                f"Function {self.ref!r} cannot be loaded: {where}{reason_of(failure)}.",
                 code="function.load-failed",
                 hint="Its file must import without errors where the worker runs.",
                 function=self.ref,
+                line=place[1] if place else None,
             ) from failure
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Its canonical JSON form."""
-        return {
-            "ref": self.ref,
-            "version": self.version,
-            "form": self.form,
-            "modules": dict(self.modules),
-            "parameters": dict(self.parameters),
-            "returns": None if self.returns is None else self.returns.to_json(),
-            "adds": None if self.adds is None else self.adds.to_json(),
-            "needs": list(self.needs),
-            "python": self.python,
-            "spark": self.spark,
-        }
+        """Its stored form."""
+        return codec.pack(self)
 
     @staticmethod
     def from_dict(form: Mapping[str, Any]) -> FunctionVersion:
-        """The version that `to_dict` wrote."""
-        fields = dict(form)
-        for name in ("returns", "adds"):
-            fields[name] = None if fields[name] is None else Schema.from_json(fields[name])
-        fields["needs"] = tuple(fields["needs"])
-        return FunctionVersion(**fields)
+        """The version behind a stored form."""
+        return codec.unpack(FunctionVersion, form)
 
 
 def find(ref: str, folder: Path) -> FunctionVersion:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlglot import exp, parse_one
-
 from weft.errors import WeftError
 from weft.project.definition import PipelineSpec, Project
+from weft.project.merge import side_by_side
+from weft.sinks.options import read_options
+from weft.weaving.expression import check
 from weft.weaving.infer import origins, reads
 from weft.weaving.schema import Schema
+from weft.windows.aggregate import parse_aggregate
 
 
 class WouldBreakError(WeftError):
@@ -22,20 +24,13 @@ class WouldBreakError(WeftError):
 def needed_columns(project: Project, stream: str) -> dict[str, str]:
     """The columns of a stream that pipelines depend on, directly or through others, each with one that does."""
     needed: dict[str, str] = {}
+    for column in _sink_columns(project, stream):
+        needed.setdefault(column, project.stream(stream).pipeline)
     for spec in project.pipelines.values():
-        if stream not in spec.inputs:
-            continue
-        schema = project.schema_of(stream)
-        made = origins(spec.steps, schema, project.functions)
-        for column in reads(spec.steps, schema, project.functions):
-            needed.setdefault(column, spec.name)
-        for column in _operator_columns(spec):
-            for source in made.get(column, {column} & set(schema.names)):
-                needed.setdefault(source, spec.name)
-        if spec.window is None and spec.join is None:
-            for column, reader in needed_columns(project, spec.to).items():
-                for source in made.get(column, set()):
-                    needed.setdefault(source, reader)
+        for position, name in enumerate(spec.inputs):
+            if name == stream:
+                for column, reader in _read_from(project, spec, position).items():
+                    needed.setdefault(column, reader)
     return needed
 
 
@@ -66,16 +61,64 @@ def check_in_place(project: Project, stream: str, before: Schema, after: Schema)
             )
 
 
-def _operator_columns(spec: PipelineSpec) -> Iterable[str]:
-    """The columns that a window, join or dedupe names."""
-    if spec.window is not None:
-        yield from spec.by
-        for text in spec.aggregate.values():
-            yield from (
-                column.name for column in parse_one(text, read="spark").find_all(exp.Column)
-            )
+def _read_from(project: Project, spec: PipelineSpec, position: int) -> dict[str, str]:
+    """The columns of one of its inputs that a pipeline and those behind it depend on."""
+    needed: dict[str, str] = {}
+    entering = _entering(project, spec, position)
+    schema = _schema_before_steps(project, spec)
+    made = origins(spec.steps, schema, project.functions)
+    for column in reads(spec.steps, schema, project.functions):
+        for source in entering.get(column, ()):
+            needed.setdefault(source, spec.name)
+    for column in _operator_columns(project, spec, position):
+        needed.setdefault(column, spec.name)
+    if spec.window is None or spec.join is not None:
+        for column, reader in needed_columns(project, spec.to).items():
+            for before in made.get(column, ()):
+                for source in entering.get(before, ()):
+                    needed.setdefault(source, reader)
+    return needed
+
+
+def _schema_before_steps(project: Project, spec: PipelineSpec) -> Schema:
+    first = project.schema_of(spec.inputs[0])
+    if spec.join is None:
+        return first
+    return side_by_side(first, project.schema_of(spec.inputs[1]), spec.join["on"])
+
+
+def _entering(project: Project, spec: PipelineSpec, position: int) -> dict[str, set[str]]:
+    """Which column of this input each column before the steps is; a join's keys are both sides'."""
+    own = project.schema_of(spec.inputs[position])
+    if spec.join is None:
+        return {name: {name} for name in own.names}
+    pairs = spec.join["on"]
+    keys = {right: left for left, right in pairs} if position == 1 else {}
+    return {keys.get(name, name): {name} for name in own.names}
+
+
+def _operator_columns(project: Project, spec: PipelineSpec, position: int) -> Iterable[str]:
+    """The columns of one of its inputs that a window, join or dedupe names, as the input spells them."""
+    schema = project.schema_of(spec.inputs[position])
     if spec.join is not None:
-        on = spec.join["on"]
-        yield from on if isinstance(on, list) else [*on.keys(), *on.values()]
+        yield from (pair[position] for pair in spec.join["on"])
+    elif spec.window is not None:
+        yield from spec.by
+        for name, text in spec.aggregate.items():
+            for argument in parse_aggregate(name, text).arguments:
+                yield from check(argument, schema).columns
+        if spec.reducer is not None:
+            yield from schema.names
     if spec.dedupe is not None:
-        yield from spec.dedupe.get("by", ())
+        yield from spec.dedupe["by"]
+
+
+def _sink_columns(project: Project, stream: str) -> Iterable[str]:
+    """The columns of a stream that its sinks name."""
+    declared = project.streams.get(stream)
+    if declared is None:
+        return  # a side stream of a rule, which the project does not know
+    writer = project.pipelines.get(declared.pipeline)
+    for sink in writer.sinks if writer is not None else declared.sinks:
+        for name in read_options(sink.kind, sink.options).columns():
+            yield declared.schema.get(name).name

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +19,8 @@ from weft.canonical import digest
 from weft.errors import WeftError
 from weft.weaving.type import nearest
 
-_loaded: dict[str, dict[str, Any]] = {}
+_FILE = "<weft "
+"""What stands before the name of a module where Python shows the file of a line."""
 
 
 class FunctionError(WeftError):
@@ -93,38 +99,64 @@ def parse_module(source: str, module: str) -> ast.Module:
 
 def load_modules(sources: Mapping[str, str], module: str) -> dict[str, Any]:
     """The names of one of these modules, run at most once a process for the same sources."""
-    key = digest([dict(sources), module])
-    if key not in _loaded:
-        _loaded[key] = vars(_Family(sources).get(module))
-    return _loaded[key]
+    root = f"_weft_{digest(dict(sources))[:16]}"
+    if root not in _finder.families:
+        _finder.families[root] = _Family(root, sources)
+        package = ModuleType(root)
+        package.__path__ = []
+        sys.modules.setdefault(root, package)
+    if _finder not in sys.meta_path:
+        sys.meta_path.append(_finder)
+    return vars(importlib.import_module(f"{root}.{module}"))
+
+
+def failed_line(error: BaseException) -> tuple[str, int] | None:
+    """The module and the line of a stored source that an exception came out of, the innermost."""
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.startswith(_FILE) and name.endswith(">"):
+            found = name[len(_FILE) : -1], trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+def refused_arguments(made: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:
+    """Why a class cannot be made with these arguments, or None; it is not made here."""
+    try:
+        inspect.signature(made).bind(**arguments)
+    except TypeError as error:
+        return str(error)
+    except ValueError:  # one without a signature, such as one written in C
+        return None
+    return None
 
 
 class _Family:
-    """The modules of one version: they import each other, and everything else from the outside."""
+    """The modules of one version: they import each other, and everything else from the outside.
 
-    def __init__(self, sources: Mapping[str, str]) -> None:
-        self.sources = sources
-        self.modules: dict[str, ModuleType] = {}
+    Each is known to Python as `<root>.<its name>`. A class has a module that way, which is what
+    dataclasses, pickle, enums and type hints look for, and two versions of a file stay apart.
+    """
 
-    def get(self, name: str) -> ModuleType:
-        if name in self.modules:
-            return self.modules[name]
-        module = ModuleType(name)
-        is_package = any(other.startswith(name + ".") for other in self.sources)
-        package = name if is_package else name.rpartition(".")[0]
+    def __init__(self, root: str, sources: Mapping[str, str]) -> None:
+        self.root = root
+        self.sources = dict(sources)
+
+    def has(self, name: str) -> bool:
+        return any(other == name or other.startswith(name + ".") for other in self.sources)
+
+    def is_package(self, name: str) -> bool:
+        return any(other.startswith(name + ".") for other in self.sources)
+
+    def run(self, module: ModuleType, name: str) -> None:
+        """Run the source of a module in it; a package without a source is empty."""
+        file = f"{_FILE}{name}>"
         namespace = vars(module)
-        namespace["__package__"] = package
-        namespace["__file__"] = f"<weft {name}>"
+        namespace["__file__"] = file
         namespace["__builtins__"] = {**vars(builtins), "__import__": self.importer}
-        if is_package:
-            namespace["__path__"] = []
-        self.modules[name] = module
-        parent, _, leaf = name.rpartition(".")
-        if parent:
-            setattr(self.get(parent), leaf, module)
-        code = compile(self.sources.get(name, ""), f"<weft {name}>", "exec")
-        exec(code, namespace)
-        return module
+        exec(compile(self.sources.get(name, ""), file, "exec", dont_inherit=True), namespace)
 
     def importer(
         self,
@@ -134,19 +166,33 @@ class _Family:
         fromlist: tuple[str, ...] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """What `import` calls in these modules."""
-        full = name
-        if level:
-            above = str((globals or {})["__package__"]).split(".")
-            above = above[: len(above) - level + 1]
-            full = ".".join([*above, name] if name else above)
-        if not self.has(full):
+        """What `import` calls in these modules: a name of the family's is taken from the family."""
+        if level or not self.has(name):
             return builtins.__import__(name, globals, locals, fromlist or (), level)
-        module = self.get(full)
-        for leaf in fromlist or ():
-            if self.has(f"{full}.{leaf}"):
-                self.get(f"{full}.{leaf}")
-        return module if fromlist else self.get(full.partition(".")[0])
+        if fromlist:
+            return builtins.__import__(f"{self.root}.{name}", globals, locals, fromlist)
+        importlib.import_module(f"{self.root}.{name}")
+        return sys.modules[f"{self.root}.{name.partition('.')[0]}"]
 
-    def has(self, name: str) -> bool:
-        return any(other == name or other.startswith(name + ".") for other in self.sources)
+
+class _Finder(MetaPathFinder, Loader):
+    """Tells Python's own import where the modules of every version are; it does the rest."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, _Family] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        root, _, name = fullname.partition(".")
+        family = self.families.get(root)
+        if family is None or not name or not family.has(name):
+            return None
+        return ModuleSpec(fullname, self, is_package=family.is_package(name))
+
+    def exec_module(self, module: ModuleType) -> None:
+        root, _, name = module.__name__.partition(".")
+        self.families[root].run(module, name)
+
+
+_finder = _Finder()

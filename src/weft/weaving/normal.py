@@ -4,6 +4,9 @@ Called to version functions."""
 from __future__ import annotations
 
 import ast
+import re
+
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def normalised(tree: ast.Module, name: str | None = None) -> str:
@@ -57,13 +60,32 @@ def _reachable(tree: ast.Module, name: str) -> list[ast.stmt]:
 
 def _used(statement: ast.stmt) -> set[str]:
     """Every name that a statement mentions; annotations in quotes count by their text."""
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            names |= _quoted(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names |= _quoted(node.returns)
+    return names
+
+
+def _quoted(annotation: ast.expr | None) -> set[str]:
+    """The names in an annotation that stand in quotes."""
+    texts = [
+        node.value
+        for node in (ast.walk(annotation) if annotation is not None else ())
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return {name for text in texts for name in _NAME.findall(text)}
 
 
 def _bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement defines or changes; `import *` is taken to define nothing."""
+    """The names that a statement defines or changes; `import *` is taken to define nothing, and so
+    is `from __future__`, which changes what annotations are."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
+    if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+        return set()
     if isinstance(statement, ast.Import | ast.ImportFrom):
         names = {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
         return set() if "*" in names else names

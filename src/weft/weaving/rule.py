@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+from weft import codec
 from weft.canonical import digest
-from weft.weaving.step import Step, from_dict, to_dict
+from weft.weaving.step import Step, steps_from, to_dict
+
+Breach = Literal["retire", "rollback"]
 
 
 class RuleStatus(StrEnum):
@@ -19,16 +24,43 @@ class RuleStatus(StrEnum):
 
 
 @dataclass(frozen=True)
+class Deed:
+    """One thing that was done to a rule: when, what, and from which knot on it counts."""
+
+    at: str
+    did: str
+    knot: int
+
+
+def _forms(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [to_dict(step) for step in steps]
+
+
+def _steps(given: Any) -> tuple[Step, ...]:
+    return given if isinstance(given, tuple) else steps_from(given)
+
+
+Steps = Annotated[
+    tuple[Step, ...],
+    PlainValidator(_steps),
+    PlainSerializer(_forms),
+    WithJsonSchema({"type": "array", "items": {"type": "object"}, "title": "Steps"}),
+]
+"""Steps in the form in which a project file writes them."""
+
+
+@dataclass(frozen=True)
 class Rule:
     """What to do to the rows of a stream, for which share of its keys, and where the result goes.
 
     `percent` is the share of keys, stable by key hash: raising it keeps those that were in. With `output`
     the changed rows go to that stream in addition to the originals; without it they take their place.
+    `version` is the content hash of what the rule does, whatever it is called and whoever attached it.
     """
 
     id: str
     stream: str
-    steps: tuple[Step, ...]
+    steps: Steps
     output: str | None = None
     percent: float = 100.0
     since: int = 0
@@ -38,67 +70,37 @@ class Rule:
     author: str | None = None
     note: str | None = None
     guards: tuple[str, ...] = ()
-    on_breach: str = "retire"
+    on_breach: Breach = "retire"
     status: RuleStatus = RuleStatus.ACTIVE
     attached: str | None = None
     retired: str | None = None
     retired_because: str | None = None
     until: int | None = None
-    history: tuple[Mapping[str, Any], ...] = field(default_factory=tuple)
+    history: tuple[Deed, ...] = ()
+    version: str = ""
 
-    @property
-    def version(self) -> str:
-        """Content hash of what the rule does, whatever it is called and whoever attached it."""
-        return digest(
-            {
-                "stream": self.stream,
-                "steps": [to_dict(step) for step in self.steps],
-                "output": self.output,
-            }
-        )
+    def __post_init__(self) -> None:
+        if not self.version:
+            object.__setattr__(self, "version", content_hash(codec.to_form(self)))
 
     def in_force(self, number: int) -> bool:
         """Whether knot `number` of its stream is woven by this rule."""
         return self.status is RuleStatus.ACTIVE and number >= self.since
 
     def changed(self, **fields: Any) -> Rule:
-        """This rule with some fields replaced."""
-        return replace(self, **fields)
+        """This rule with some fields replaced, in the version that they make of it."""
+        return replace(self, **fields, version="")
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            **{name: getattr(self, name) for name in _PLAIN},
-            "status": str(self.status),
-            "steps": [to_dict(step) for step in self.steps],
-            "guards": list(self.guards),
-            "history": [dict(entry) for entry in self.history],
-            "version": self.version,
-        }
+        """The rule as it is stored."""
+        return codec.pack(self)
 
     @staticmethod
-    def from_dict(fields: Mapping[str, Any]) -> Rule:
-        return Rule(
-            **{name: fields[name] for name in _PLAIN},
-            status=RuleStatus(fields["status"]),
-            steps=tuple(from_dict(step) for step in fields["steps"]),
-            guards=tuple(fields["guards"]),
-            history=tuple(fields["history"]),
-        )
+    def from_dict(form: Mapping[str, Any]) -> Rule:
+        """The rule behind a stored form."""
+        return codec.unpack(Rule, form)
 
 
-_PLAIN = (
-    "id",
-    "stream",
-    "output",
-    "percent",
-    "since",
-    "filled_after",
-    "order",
-    "author",
-    "note",
-    "on_breach",
-    "attached",
-    "retired",
-    "retired_because",
-    "until",
-)
+def content_hash(form: Mapping[str, Any]) -> str:
+    """The version that a rule of this stored form must have."""
+    return digest({name: form[name] for name in ("stream", "steps", "output")})

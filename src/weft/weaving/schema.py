@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from weft.canonical import digest
 from weft.weaving.type import (
@@ -26,6 +28,7 @@ __all__ = [
     "Field",
     "Schema",
     "SchemaError",
+    "StoredSchema",
     "Type",
     "literal",
     "nearest",
@@ -98,6 +101,19 @@ class Schema:
     def fingerprint(self) -> str:
         """SHA-256 over names, types and order."""
         return digest(self.to_json())
+
+
+def _restored(form: Any) -> Schema:
+    return form if isinstance(form, Schema) else Schema.from_json(form)
+
+
+StoredSchema = Annotated[
+    Schema,
+    PlainValidator(_restored),
+    PlainSerializer(Schema.to_json),
+    WithJsonSchema({"type": "object", "title": "Schema"}),
+]
+"""A schema that is stored in the form of Spark's `StructType`."""
 
 
 def unknown_column(name: str, names: Iterable[str]) -> SchemaError:

@@ -74,14 +74,14 @@ def compile_weave(
     """Compile the steps of a pipeline and the rules on the streams it writes into stages.
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
-    not even be read, else null) and `_weft_raw` (their bytes). After an operator it has `late` and `control`
-    too, and rows without `_weft`, which only carry those. With `timed` it ends in `partition` and `event_time`
-    of every row too, whatever its verdict.
+    not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
+    `late` and `control` too, and rows without `_weft`, which only carry those. With `timed` it ends in
+    `partition` and `event_time` of every row too, whatever its verdict.
     """
     carried = ["late", "control"] if operator else []
     hidden = ["_weft", "_weft_bad", "_weft_raw", *carried]
     cloth = Cloth(schema, list(schema.names), hidden, moment, functions)
-    unread = cloth.code(Verdict("dead", "parse"))
+    unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
     cloth.select(
         _weft_verdict=f"CASE WHEN _weft IS NULL THEN {passed} "

@@ -1,4 +1,4 @@
-"""Python reducers: a user's own class that folds the rows of a pane into one result.
+"""Python reducers: a user's own class that folds the rows of a pane into one result. Knows no Spark.
 
 The rows of a window are kept until it finishes and all of them go to Python with every pane: state
 grows with the records instead of with the keys, and a record costs about as much as in a Python
@@ -7,20 +7,12 @@ function. An aggregate of the kernel's is the better choice wherever there is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as sql
-from pyspark.sql.types import StructType
+from weft.weaving.module import FunctionError, refused_arguments
 
-from weft.weaving.schema import quoted
-from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
-from weft.windows.panes import attach as attach_panes
-from weft.windows.window import WindowSpec
-
-HIDDEN = "_rows"
+METHODS = ("create", "add", "result")
 
 
 class Reducer(Protocol):
@@ -44,43 +36,18 @@ def reduce_rows(reducer: Reducer, rows: Sequence[Mapping[str, Any]]) -> Mapping[
     return reducer.result(accumulator)
 
 
-def attach(
-    frame: DataFrame,
-    reducer: Reducer,
-    *,
-    returns: StructType,
-    window: WindowSpec,
-    by: Sequence[str] | Mapping[str, str],
-    aggregates: Sequence[Aggregate] = (),
-    buckets: int,
-    pipeline: str,
-    state: State = "rocksdb",
-) -> DataFrame:
-    """As `panes.attach`, with the columns of the reducer's result after the aggregates."""
-    columns = [quoted(name) for name in frame.columns if name not in ("_weft", "_control")]
-    rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",))
-    panes = attach_panes(
-        frame,
-        window=window,
-        by=by,
-        aggregates=[*aggregates, rows],
-        buckets=buckets,
-        pipeline=pipeline,
-        state=state,
-    )
-
-    def fold(listed: list[Any] | None) -> tuple[Any, ...] | None:
-        if listed is None:
-            return None
-        found = reduce_rows(reducer, [row.asDict(recursive=True) for row in listed])
-        return tuple(found.get(name) for name in returns.names)
-
-    reduced = panes.withColumn("reduced", sql.udf(fold, returns, useArrow=False)(f"pane.{HIDDEN}"))
-    kept = panes.schema["pane"].dataType.fieldNames()[:-1]  # type: ignore[attr-defined]
-    whole = sql.struct(
-        *(sql.col(f"pane.{quoted(name)}").alias(name) for name in kept),
-        *(sql.col(f"reduced.{quoted(name)}").alias(name) for name in returns.names),
-    )
-    return reduced.select(
-        sql.when(sql.col("pane").isNotNull(), whole).alias("pane"), "late", "control"
-    )
+def check_reducer(found: Any, reference: str) -> Callable[[], Reducer]:
+    """The class of a reducer; refuses what cannot be made without arguments, or lacks a method."""
+    lacking = [name for name in METHODS if not callable(getattr(found, name, None))]
+    refused = refused_arguments(found, {}) if isinstance(found, type) else "it is no class"
+    if lacking or refused:
+        why = refused or f"it has no {', '.join(lacking)}"
+        raise FunctionError(
+            f"{reference!r} is no reducer: {why}.",
+            code="function.signature",
+            hint="Write a class with create(self), add(self, accumulator, row) and "
+            "result(self, accumulator), which can be made without arguments.",
+            function=reference,
+        )
+    made: Callable[[], Reducer] = found
+    return made

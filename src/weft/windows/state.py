@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.windows.panes import State
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 LOWEST = -(1 << 63)
 NEWEST = -1
 
@@ -28,14 +29,24 @@ class KeptWindow:
     """
 
     key: str
-    start: datetime | None
-    end: datetime | None
+    start_ms: int | None
+    end_ms: int | None
     records: int
     values: dict[str, Any]
 
+    @property
+    def start(self) -> datetime | None:
+        """When it begins; None of a global window."""
+        return _moment(self.start_ms)
+
+    @property
+    def end(self) -> datetime | None:
+        """When it ends; None of a global window."""
+        return _moment(self.end_ms)
+
     def position(self) -> str:
         """Where the next page goes on after this window."""
-        start = LOWEST if self.start is None else (self.start - EPOCH) // timedelta(milliseconds=1)
+        start = LOWEST if self.start_ms is None else self.start_ms
         return f"{self.key}\0{(start ^ LOWEST) & ((1 << 64) - 1):016X}"
 
 
@@ -65,14 +76,17 @@ def read_windows(
         after,
         limit,
     )
-    rows = DataFrame(found, spark).selectExpr(
-        "key", "unix_millis(start) AS start", "unix_millis(end) AS end", "records", "`values`"
-    )
     return [
-        KeptWindow(row.key, _moment(row.start), _moment(row.end), row.records, json.loads(row[4]))
-        for row in rows.collect()
+        KeptWindow(row.key, row.start, row.end, row.records, json.loads(row[4]))
+        for row in DataFrame(found, spark).collect()
     ]
 
 
 def _moment(ms: int | None) -> datetime | None:
-    return None if ms is None else EPOCH + timedelta(milliseconds=ms)
+    """A bound as a time; one beyond Python's years is the first or the last that it has."""
+    if ms is None:
+        return None
+    try:
+        return EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return FIRST if ms < 0 else LAST

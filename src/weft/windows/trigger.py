@@ -14,7 +14,7 @@ KEYS = ("early", "late", "final", "count", "every_ms")
 @dataclass(frozen=True)
 class Pace:
     """How often panes come: after a number of new records, or each time the watermark passes a
-    multiple of a time.
+    multiple of a time that lies after the window's first record.
     """
 
     count: int | None = None

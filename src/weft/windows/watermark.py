@@ -1,7 +1,7 @@
 """How far event time has come, per source partition and for the whole stream. Pure values.
 
 The ingest spine calls `advance` once a knot, stamps `minimum()` on the rows of the next one and
-writes `to_json` into the knot, from which a restart goes on.
+keeps it all in the knot, from which a restart goes on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 State = Literal["active", "behind", "idle", "waiting"]
 
@@ -25,10 +27,10 @@ class Partition:
     records older than the stream's watermark, and joins the others once it has caught up.
     """
 
-    highest_ms: int | None
-    seen_at_ms: int
+    highest_ms: Annotated[int | None, Field(alias="highest")]
+    seen_at_ms: Annotated[int, Field(alias="seen_at")]
     state: State
-    watermark_ms: int | None
+    watermark_ms: Annotated[int | None, Field(alias="watermark")]
     ahead: int = 0
     """Records from the future so far."""
 
@@ -43,67 +45,32 @@ class Seen:
 
 @dataclass(frozen=True)
 class Watermarks:
-    """The watermarks of a stream after a knot."""
+    """The watermarks of a stream after a knot: of its source's partitions, or of the streams that it is made from."""
 
-    value_ms: int | None = None
-    stated_ms: int | None = None
+    value_ms: Annotated[int | None, Field(alias="watermark")] = None
+    stated_ms: Annotated[int | None, Field(alias="stated")] = None
     partitions: Mapping[str, Partition] = field(default_factory=dict)
     ahead: int = 0
     """Records from the future in this knot."""
+    inputs: Mapping[str, int | None] = field(default_factory=dict)
+    windows: int | None = None
+    """How many windows are open, where there are windows."""
 
     def minimum(self) -> int | None:
         """The stream's watermark: no record before it is expected. None while there is none yet."""
         return self.value_ms
 
     def held_by(self) -> list[str]:
-        """The partitions that hold the minimum back: those without a record yet, else the lowest
-        ones.
-        """
+        """The partitions or inputs that hold the minimum back: those without a record yet, else the lowest ones."""
         if self.stated_ms is not None:
             return []
+        if self.inputs:
+            return _lowest(self.inputs)
         waiting = [name for name, part in self.partitions.items() if part.state == "waiting"]
         if waiting:
             return sorted(waiting)
-        active = {n: p.watermark_ms for n, p in self.partitions.items() if p.state == "active"}
-        lowest = min((ms for ms in active.values() if ms is not None), default=None)
-        return sorted(name for name, ms in active.items() if ms == lowest)
-
-    def to_json(self) -> dict[str, Any]:
-        """These watermarks as a knot and `GET /watermarks` hold them."""
-        return {
-            "watermark": self.value_ms,
-            "stated": self.stated_ms,
-            "held_by": self.held_by(),
-            "ahead": self.ahead,
-            "partitions": {
-                name: {
-                    "highest": part.highest_ms,
-                    "watermark": part.watermark_ms,
-                    "seen_at": part.seen_at_ms,
-                    "state": part.state,
-                    "ahead": part.ahead,
-                }
-                for name, part in sorted(self.partitions.items())
-            },
-        }
-
-    @staticmethod
-    def from_json(written: Mapping[str, Any]) -> Watermarks:
-        """The watermarks that `to_json` wrote down."""
-        return Watermarks(
-            value_ms=written["watermark"],
-            stated_ms=written["stated"],
-            partitions={
-                name: Partition(
-                    highest_ms=part["highest"],
-                    seen_at_ms=part["seen_at"],
-                    state=part["state"],
-                    watermark_ms=part["watermark"],
-                    ahead=part["ahead"],
-                )
-                for name, part in written["partitions"].items()
-            },
-            ahead=written["ahead"],
+        return _lowest(
+            {n: p.watermark_ms for n, p in self.partitions.items() if p.state == "active"}
         )
 
 
@@ -184,6 +151,12 @@ def _derive(parts: Mapping[str, Partition]) -> int | None:
             (p.watermark_ms for p in parts.values() if p.watermark_ms is not None), default=None
         )
     return None
+
+
+def _lowest(marks: Mapping[str, int | None]) -> list[str]:
+    missing = sorted(name for name, mark in marks.items() if mark is None)
+    known = [mark for mark in marks.values() if mark is not None]
+    return missing or sorted(name for name, mark in marks.items() if mark == min(known))
 
 
 def _ms(moment: datetime) -> int:

@@ -7,6 +7,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from weft.errors import WeftError
+from weft.weaving.reason import shown
+
+LARGEST = 2**63 - 1
 
 
 class WindowError(WeftError):
@@ -30,14 +33,21 @@ def refuse_unknown(written: Mapping[str, Any], known: tuple[str, ...], *, where:
 def whole(
     written: Mapping[str, Any], name: str, *, least: int | None, default: int | None = None
 ) -> int:
-    """A whole number, at least so much where that is said."""
+    """A whole number of 64 bits, at least so much where that is said."""
     value = written.get(name, default)
     unit = " of milliseconds" if name.endswith("_ms") else ""
     if isinstance(value, bool) or not isinstance(value, int):
         raise WindowError(
-            f"`{name}` is {value!r}, not a whole number.",
+            f"`{name}` is {shown(value)}, not a whole number.",
             code="window.number",
             hint=f"Write {name} as a whole number{unit}.",
+            key=name,
+        )
+    if not -LARGEST <= value <= LARGEST:
+        raise WindowError(
+            f"`{name}` is {shown(value)}, and must be a number of 64 bits.",
+            code="window.number",
+            hint=f"{LARGEST} is the largest, and stands for ever.",
             key=name,
         )
     if least is not None and value < least:

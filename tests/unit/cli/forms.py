@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lineage.knot import Knot, Output, Parent, RuleRef, Status, StepRecord
+from weft.lineage.facts import Output, StepRecord
+from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.ledger import Ledger
+from weft.lineage.offsets import Offsets
 from weft.weaving.rule import Rule
 from weft.weaving.step import steps_from
 
@@ -26,7 +28,7 @@ def make_knot(
             "epoch": 0,
             "batch": number - 1,
             "parents": (Parent("orders", 1, 2),),
-            "offsets": {"from": [None], "to": [{"knot": 2}], "inputs": {"orders": 2}},
+            "offsets": Offsets((None,), ({"knot": 2},), {"orders": 2}),
             "rules": (RuleRef("big", "cd" * 32, 10.0),),
             "now": MOMENT,
             "seed": 1,

@@ -221,7 +221,11 @@ def test_a_rollback_prints_the_plan_that_it_ran() -> None:
     weaver = FakeWeaver({"POST /rollbacks": {"status": "planned", "plan": plan}})
     shown = run("rollback", "orders", "--to", "3", "--dry-run", weaver=weaver).stdout
     assert weaver.params == {"dry_run": "true"}
-    assert weaver.body == {"stream": "orders", "to": 3}
+    assert {name: weaver.body[name] for name in ("stream", "to", "queue")} == {
+        "stream": "orders",
+        "to": 3,
+        "queue": False,
+    }
     assert shown.splitlines()[1:] == ["  1. hold orders", "  2. cut orders after knot 3"]
 
 
@@ -308,14 +312,14 @@ def test_a_new_project_is_right_and_not_overwritten(tmp_path: Path) -> None:
 
 def test_apply_deploys_what_the_file_says_and_prints_what_changes(tmp_path: Path) -> None:
     run("init", str(tmp_path / "shop"))
-    changes = {"added": ["clean"], "changed": [], "removed": ["old"]}
+    changes = {"added": ["clean"], "changed": [], "removed": ["old"], "effects": [], "steps": []}
     weaver = FakeWeaver({"PUT /project": changes})
     shown = run("apply", str(tmp_path / "shop"), "--dry-run", weaver=weaver).stdout
     assert shown.splitlines() == [
         "+ pipeline clean would be added",
         "- pipeline old would be removed",
     ]
-    assert weaver.params == {"dry_run": "true"}
+    assert weaver.params == {"dry_run": "true", "recompute": "false"}
     assert weaver.body["name"] == "shop"
 
 

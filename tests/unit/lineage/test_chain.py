@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
-from weft.lineage.chain import Line, check_chain, check_inputs, live_numbers
+from weft.lineage.chain import Line, check_chain, check_consumed, check_inputs, live_numbers
+from weft.lineage.facts import DataFile, Output, StepRecord
 from weft.lineage.finding import Verification
-from weft.lineage.knot import Knot, Output, Parent, Status, StepRecord
+from weft.lineage.knot import Knot, Parent, Status
 from weft.lineage.ledger import Ledger
+from weft.lineage.offsets import Offsets
 
 MOMENT = "2026-01-01T00:00:00.000000Z"
 
 
 def make_knot(number: int, before: Knot | None = None, **fields: Any) -> Knot:
     """A sealed knot of two records that follows another one."""
-    files = ({"path": f"{number:010d}.parquet", "rows": 2, "bytes": 10, "sha256": "0" * 64},)
+    files = (DataFile(f"{number:010d}.parquet", rows=2, bytes=10, sha256="0" * 64),)
     knot = Knot(
         id=f"id-{number}",
         stream="orders",
@@ -26,7 +28,7 @@ def make_knot(number: int, before: Knot | None = None, **fields: Any) -> Knot:
         epoch=0,
         batch=number - 1,
         parents=(),
-        offsets={},
+        offsets=Offsets(),
         rules=(),
         now=MOMENT,
         seed=1,
@@ -67,7 +69,8 @@ def test_a_chain_as_it_was_tied_is_clean() -> None:
 
 def test_a_knot_with_other_content_than_was_sealed_is_found() -> None:
     first, second, third = history()
-    assert check(make_line(first, replace(second, duration_ms=7), third)) == ["knot.altered"]
+    altered = Knot.from_dict({**second.to_dict(), "duration_ms": 7})
+    assert check(make_line(first, altered, third)) == ["knot.altered"]
 
 
 def test_a_knot_that_was_sealed_anew_breaks_the_chain() -> None:
@@ -112,6 +115,21 @@ def test_what_a_knot_consumed_is_what_its_inputs_wrote() -> None:
     assert report.is_clean
     check_inputs(line(f"{5:064x}"), written, report)
     assert [finding.code for finding in report.findings] == ["knot.input-hash"]
+
+
+def test_a_knot_begins_where_the_one_before_it_ended() -> None:
+    def line(start: int) -> Line:
+        first = make_knot(1, offsets=Offsets((None,), ({"knot": 3},)))
+        second = make_knot(2, first, offsets=Offsets(({"knot": start},), ({"knot": 9},)))
+        return make_line(first, second)
+
+    def found(start: int) -> list[str]:
+        report = Verification()
+        check_consumed(line(start), report)
+        return [finding.code for finding in report.findings]
+
+    assert found(3) == []
+    assert found(2) == found(4) == ["knot.gap"]
 
 
 def test_only_what_a_second_look_finds_too_is_told() -> None:

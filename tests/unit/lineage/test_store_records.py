@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.weaver.events import Event
 from weft.weaver.recorded import StoredRecords
 from weft.weaver.store import Write, key
 from weft.weaver.store.memory import MemoryStore
@@ -20,8 +21,8 @@ RECORDS = 60
 
 def fill(store: MemoryStore | RocksStore) -> None:
     for number in range(RECORDS):
-        record = {"number": number, "text": "x" * random.Random(number).randrange(400)}
-        store.apply([put("event", number, record=record)])
+        event = Event(number, "x" * random.Random(number).randrange(400), "now")
+        store.apply([put("events", number, value=event)])
 
 
 def flip(path: Path, chance: random.Random) -> bytes:
@@ -46,18 +47,18 @@ def has_damage(folder: Path) -> bool:
 def test_a_record_that_was_changed_is_found_by_its_key() -> None:
     store = MemoryStore()
     fill(store)
-    name = key("event", 7)
+    name = key("events", 7)
     value = store.get(name)
     assert value is not None
     store.apply([Write(name, value[:-2] + b"?" + value[-1:])])
     (finding,) = StoredRecords(store).damage()
-    assert (finding.code, finding.where) == ("store.altered", f"record event/{7:020d}")
+    assert (finding.code, finding.where) == ("store.altered", f"record events/{7:020d}")
 
 
 def test_a_record_under_another_key_is_found() -> None:
     store = MemoryStore()
     fill(store)
-    store.apply([Write(key("event", 8), store.get(key("event", 7)))])
+    store.apply([Write(key("events", 8), store.get(key("events", 7)))])
     assert [finding.code for finding in StoredRecords(store).damage()] == ["store.altered"]
 
 
@@ -88,6 +89,54 @@ def test_one_changed_bit_in_the_files_of_a_store_is_found(tmp_path: Path, closed
         path.write_bytes(content)
     if not closed:
         owner.close()
+
+
+def test_a_store_whose_log_of_writes_was_changed_is_not_opened_as_if_it_ended_there(
+    tmp_path: Path,
+) -> None:
+    owner = RocksStore(tmp_path / "store")
+    fill(owner)
+    chance = random.Random(3)
+    for number in range(40):
+        copy = shutil.copytree(tmp_path / "store", tmp_path / f"copy-{number}")
+        (path,) = (file for file in copy.glob("*.log") if file.stat().st_size)
+        flip(path, chance)
+        with pytest.raises(StoreDamagedError):
+            RocksStore(copy)
+    owner.close()
+
+
+def test_a_changed_or_broken_off_manifest_is_found_and_the_store_is_not_opened(
+    tmp_path: Path,
+) -> None:
+    for _ in range(2):
+        owner = RocksStore(tmp_path / "store")
+        fill(owner)
+        owner.close()
+    chance = random.Random(5)
+    for number in range(40):
+        copy = shutil.copytree(tmp_path / "store", tmp_path / f"copy-{number}")
+        (path,) = copy.glob("MANIFEST-*")
+        if number % 2:
+            flip(path, chance)
+        else:
+            path.write_bytes(path.read_bytes()[: -chance.randrange(1, 7)])
+        assert has_damage(copy)
+        with pytest.raises(StoreDamagedError):
+            RocksStore(copy)
+        assert list(copy.glob("*.sst"))
+
+
+def test_a_write_that_a_crash_cut_off_does_not_keep_a_store_closed(tmp_path: Path) -> None:
+    owner = RocksStore(tmp_path / "store")
+    fill(owner)
+    copy = shutil.copytree(tmp_path / "store", tmp_path / "copy")
+    (path,) = (file for file in copy.glob("*.log") if file.stat().st_size)
+    path.write_bytes(path.read_bytes()[:-3])
+    opened = RocksStore(copy)
+    assert len(list(opened.scan(b""))) == RECORDS - 1
+    opened.close()
+    owner.close()
 
 
 def test_a_scan_that_meets_damage_does_not_end_as_if_there_were_no_more(tmp_path: Path) -> None:

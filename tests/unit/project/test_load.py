@@ -22,6 +22,7 @@ from weft.project.definition import (
 from weft.project.graph import Graph
 from weft.project.init import write
 from weft.project.load import load
+from weft.project.name import MAX_NAME, NAME
 from weft.project.problem import ProjectError
 from weft.project.render import render
 from weft.weaving.step import Filter, Function, Set
@@ -293,7 +294,9 @@ def test_columns_of_files_are_taken_from_the_first_of_them(tmp_path: Path) -> No
 
 
 def test_a_python_source_keeps_its_code(tmp_path: Path) -> None:
-    (tmp_path / "feeds.py").write_text("class Feed: ...\n")
+    (tmp_path / "feeds.py").write_text(
+        "class Feed:\n    def read_batch(self, most): ...\n    def close(self): ...\n"
+    )
     stream = {"source": {"python": "feeds:Feed"}, "schema": {"id": "long"}}
     project = load({"app_name": "shop", "streams": {"s": stream}}, folder=tmp_path)
     assert project.stream("s").source == SourceSpec("python", {"class": "feeds:Feed"})
@@ -337,3 +340,76 @@ def test_problems_are_shown_with_place_and_hint(folder: Path) -> None:
     assert f"{folder / 'weft.yaml'}:2:1:" in shown
     assert "processing" in shown
     assert "1 problem found." in shown
+
+
+TITLED = """
+app_name: "My Stream Processor"
+debug: false
+processing: {parallelism: 4, queue_size: 10000, checkpoint_interval: 30.0}
+windowing:
+  windows:
+    - {type: tumbling, size_ms: 60000, allowed_lateness_ms: 5000}
+    - {type: sliding, size_ms: 300000, slide_ms: 30000, allowed_lateness_ms: 10000}
+    - {type: session, gap_ms: 30000, allowed_lateness_ms: 15000}
+watermarks: {delay_seconds: 2.0}
+"""
+
+
+def test_a_project_with_a_title_and_windows_alone_works_as_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "weft.yaml").write_text(TITLED)
+    project = load(tmp_path)
+    assert project.name == "My Stream Processor"
+    assert list(project.pipelines) == [
+        "events-tumbling-60000",
+        "events-sliding-300000-30000",
+        "events-session-30000",
+    ]
+    assert project.stream("events").watermarks.delay_seconds == 2.0
+    assert Project.from_dict(project.to_dict()).name == project.name
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "My App",
+        "my app",
+        "my-app",
+        "my_app",
+        "東京 — orders",
+        "a/b",
+        "a" * 199,
+        "Ä",
+        "👩‍💻",
+        "2026 orders",
+    ],
+)
+def test_a_title_has_an_identifier_of_its_own(title: str) -> None:
+    project = load({"app_name": title})
+    assert NAME.fullmatch(project.slug) and len(project.slug) <= MAX_NAME
+    assert (project.slug == title) == bool(NAME.fullmatch(title) and len(title) <= MAX_NAME)
+    assert project.slug == load({"app_name": title}).slug
+    assert project.slug != load({"app_name": f"{title}!"}).slug
+
+
+def test_names_may_be_in_snake_case(tmp_path: Path) -> None:
+    stream = {"source": "mock", "schema": {"id": "long", "at": "timestamp"}, "event_time": "at"}
+    window = {
+        "from": ["raw_orders", "more_orders"],
+        "steps": [{"filter": "id > 0"}],
+        "window": {"type": "tumbling", "size_ms": 10},
+        "aggregate": {"n": "count(*)"},
+        "to": "order_counts",
+    }
+    project = load(
+        {
+            "app_name": "my_shop",
+            "streams": {"raw_orders": stream, "more_orders": stream},
+            "pipelines": {"count_orders": window},
+        }
+    )
+    assert project.slug == "my_shop"
+    assert list(project.pipelines) == [
+        "count_orders-union",
+        "count_orders-input",
+        "count_orders",
+    ]

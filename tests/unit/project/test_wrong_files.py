@@ -24,7 +24,11 @@ WRONG = [
     ("a control character", "app_name: shop\x01\n", "project.yaml", None),
     ("a key twice", "app_name: shop\napp_name: other\n", "project.duplicate-key", 2),
     ("no name", "debug: true\n", "project.missing-key", 1),
-    ("a name with capitals", "app_name: Shop\n", "project.bad-name", 1),
+    ("a name of two lines", 'app_name: "My\\nShop"\n', "project.bad-name", 1),
+    ("a name without an end", f"app_name: {'a' * 201}\n", "project.bad-name", 1),
+    ("a name that is a number", "app_name: 5\n", "project.wrong-type", 1),
+    ("a name of spaces", "app_name: '  '\n", "project.wrong-type", 1),
+    ("a name that turns round", 'app_name: "a\\u202eb"\n', "project.bad-name", 1),
     ("a misspelt key", "app_name: shop\nprocesing: {}\n", "project.unknown-key", 2),
     ("a text for a flag", "app_name: shop\ndebug: maybe\n", "project.wrong-type", 2),
     ("YAML 1.1's yes for a flag", "app_name: shop\ndebug: yes\n", "project.wrong-type", 2),
@@ -70,6 +74,7 @@ WRONG = [
         8,
     ),
     ("a stream's name", HEAD + "  My_Stream: {source: mock}\n", "project.bad-name", 8),
+    ("a stream's name that ends in _", HEAD + "  my_: {source: mock}\n", "project.bad-name", 8),
     ("a misspelt source", HEAD + "  users: {source: {mok: {}}}\n", "project.unknown-source", 8),
     ("two sources", HEAD + "  users: {source: {mock: {}, feed: {}}}\n", "project.wrong-type", 8),
     ("a source of later", HEAD + "  u: {source: {debezium: {}}}\n", "project.not-supported-yet", 8),
@@ -206,7 +211,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 
 def test_all_problems_of_a_file_come_at_once_and_in_order(folder: Path) -> None:
     text = """
-        app_name: Shop
+        app_name: "Shop\\x07"
         procesing: {}
         streams:
           orders:
@@ -267,7 +272,7 @@ def test_a_cycle_is_shown_as_a_path(folder: Path) -> None:
 
 
 def test_the_error_survives_its_journey_as_json(folder: Path) -> None:
-    error = wrong_file(folder, "app_name: Shop\n")
+    error = wrong_file(folder, "app_name: 5\n")
     told = error.to_dict()
     assert told["code"] == "project.invalid"
     assert told["ids"]["problems"][0]["line"] == 1

@@ -36,6 +36,53 @@ def test_json_columns_are_the_narrowest_that_hold_all_values(tmp_path: Path) -> 
     }
 
 
+def types(folder: Path, *records: object) -> dict[str, str]:
+    """The columns of a file with these records."""
+    folder.mkdir(exist_ok=True)
+    (folder / "a.json").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return infer(str(folder)).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([{"x": 1}, {}], "struct<x:bigint>"),
+        ([{}, {"x": 1}], "struct<x:bigint>"),
+        ([{"x": 1}, {"x": None}], "struct<x:bigint>"),
+        ([{"x": None}, {"x": {"y": 1.5}}, {"x": {}}], "struct<x:struct<y:double>>"),
+        ([[{"x": 1}], []], "array<struct<x:bigint>>"),
+        ([[], [1], [None]], "array<bigint>"),
+        ([[[]], [[1.5]]], "array<array<double>>"),
+        ([[{}, {"x": 1}, {"y": "2026-01-01"}]], "array<struct<x:bigint,y:date>>"),
+        ([{"X": 1, "x": 1.5}, {"x": 2}], "struct<X:double>"),
+        ([{}, {}], "string"),
+        ([[], []], "array<string>"),
+        ([None], "string"),
+        ([{"x": {}}], "struct<x:string>"),
+        ([{"x": 1}, [1]], "string"),
+        ([10**40, 1], "string"),
+        ([-(2**63)], "bigint"),
+        (["2026-01-01T10"], "string"),
+        (["2026-01-01T10:00"], "timestamp"),
+        (["2026-13-01"], "string"),
+    ],
+)
+def test_what_is_empty_takes_the_type_that_others_have(
+    tmp_path: Path, values: list[object], kind: str
+) -> None:
+    assert types(tmp_path, *({"p": value} for value in values)) == {"p": kind}
+
+
+def test_names_that_differ_by_their_case_are_one_column(tmp_path: Path) -> None:
+    assert types(tmp_path, {"Id": 1}, {"ID": 1.5}, {"id": None}) == {"Id": "double"}
+
+
+def test_a_code_with_leading_zeros_is_no_number(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("zip,n,f,z\n01234,0,0.5,00.5\n")
+    found = infer(str(tmp_path), "csv").to_dict()
+    assert found == {"zip": "string", "n": "bigint", "f": "double", "z": "string"}
+
+
 def test_csv_columns_are_named_by_the_header_or_numbered(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id;name;at\n1;x;2026-01-01 10:00:00\n2;;\n")
     path = str(tmp_path / "*.csv")

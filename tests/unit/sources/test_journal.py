@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,39 @@ def test_committed_batches_are_kept_as_long_as_asked(
 def test_closing_the_journal_closes_the_source(tmp_path: Path) -> None:
     Journal(tmp_path / "j", Once(make_lines(tmp_path / "in", 1))).close()
     assert (tmp_path / "in.closed").exists()
+
+
+def test_an_event_that_has_no_form_is_kept_as_text_and_takes_no_other_with_it(
+    tmp_path: Path,
+) -> None:
+    class Hostile:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    loop: dict[str, Any] = {}
+    loop["self"] = loop
+    odd: list[Any] = [5, {"a": {1, 2}}, {("a", "b"): 1}, "\ud800", Hostile(), loop, None]
+
+    class Odd:
+        def read_batch(self, max_events: int) -> Any:
+            return iter([{"id": 1}, *odd, {"id": 2}])
+
+        def close(self) -> None: ...
+
+    journal = Journal(tmp_path, Odd())
+    assert journal.next(0, max_events=100) == 1
+    values = [value for _, value in records(tmp_path, 1)]
+    assert values[0] == b'{"id":1}' and values[-1] == b'{"id":2}'
+    assert len(values) == len(odd) + 2
+    assert values[1] == b"5" and b"Hostile" in values[5]
+
+
+def test_a_source_that_hands_out_an_empty_iterator_has_nothing(tmp_path: Path) -> None:
+    class Empty:
+        def read_batch(self, max_events: int) -> Any:
+            return iter(())
+
+        def close(self) -> None: ...
+
+    assert Journal(tmp_path, Empty()).next(0, max_events=5) == 0
+    assert list(tmp_path.iterdir()) == []

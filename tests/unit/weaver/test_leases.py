@@ -79,3 +79,30 @@ def test_a_lease_that_ran_out_while_the_weaver_was_away_can_still_be_renewed_by_
     assert after.holder("clean") == "a"
     clock.advance(after.duration)
     assert after.acquire("clean", "b") is not None
+
+
+def test_a_clock_that_is_set_back_keeps_no_lease_alive(leases: Leases, clock: ManualClock) -> None:
+    assert leases.acquire("clean", "dead")
+    clock.set(datetime(2025, 12, 31, tzinfo=UTC))
+    clock.advance(leases.duration)
+    assert leases.holder("clean") is None
+    assert leases.acquire("clean", "b") is not None
+
+
+def test_a_clock_that_is_set_ahead_ends_no_lease(leases: Leases, clock: ManualClock) -> None:
+    assert leases.acquire("clean", "a")
+    clock.set(datetime(2027, 1, 1, tzinfo=UTC))
+    assert leases.holder("clean") == "a"
+
+
+def test_a_lease_that_ran_out_can_be_revoked_and_a_live_one_cannot(
+    leases: Leases, clock: ManualClock
+) -> None:
+    held = leases.acquire("clean", "a")
+    assert held
+    leases.revoke("clean")
+    assert leases.check("clean", "a", held.token) == held
+    clock.advance(leases.duration)
+    leases.revoke("clean")
+    with pytest.raises(LeaseLostError):
+        leases.check("clean", "a", held.token)

@@ -200,3 +200,107 @@ def test_a_file_that_fails_when_run_is_told_as_such(tmp_path: Path) -> None:
     with pytest.raises(WeftError) as caught:
         find("rules:clean", tmp_path).load()
     assert caught.value.code == "function.load-failed"
+    assert caught.value.ids["line"] == 1
+
+
+MODELS = """
+    from __future__ import annotations
+
+    import enum
+    import pickle
+    import typing
+    from dataclasses import dataclass, field
+
+    @dataclass(frozen=True)
+    class Money:
+        amount: int
+        notes: list[str] = field(default_factory=list)
+
+    @dataclass
+    class Price(Money):
+        of: typing.Optional[Money] = None
+
+    class Pair(typing.NamedTuple):
+        left: int
+        right: Money
+
+    class Colour(enum.Enum):
+        RED = 1
+
+    class Named(typing.TypedDict):
+        name: str
+
+    def clean(record):
+        price = Money(record["n"])
+        hints = typing.get_type_hints(Pair)
+        again = pickle.loads(pickle.dumps((price, Pair(1, price), Colour.RED)))
+        return {
+            "same": again == (price, Pair(1, price), Colour.RED) and again[2] is Colour.RED,
+            "hint": hints["right"] is Money,
+            "named": typing.get_type_hints(Named)["name"] is str,
+            "n": again[0].amount,
+        }
+"""
+
+
+def test_dataclasses_enums_type_hints_and_pickle_work(tmp_path: Path) -> None:
+    models = MODELS.replace("class Price(Money)", "class Price")
+    write(tmp_path, shop__models=models)
+    made = find("shop.models:clean", tmp_path).load()({"n": 5})
+    assert made == {"same": True, "hint": True, "named": True, "n": 5}
+
+
+def test_two_versions_of_a_dataclass_stay_apart(tmp_path: Path) -> None:
+    made = []
+    for version in (1, 2):
+        write(
+            tmp_path,
+            rules=f"""
+                from dataclasses import dataclass
+                import pickle
+
+                @dataclass
+                class Thing:
+                    n: int = {version}
+
+                def clean(record):
+                    return pickle.loads(pickle.dumps(Thing()))
+            """,
+        )
+        made.append(find("rules:clean", tmp_path).load())
+    things = [clean({}) for clean in made]
+    assert [thing.n for thing in things] == [1, 2]
+    assert type(things[0]) is not type(things[1])
+
+
+def test_modules_that_import_each_other_and_stars_work(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        shop____init__="__all__ = ['tables']\n",
+        shop__tables="from shop import rules\nKEEP = 2\ndef ask(): return rules.NAME\n",
+        shop__rules="""
+            from shop import *
+            import shop.tables as t
+            NAME = "rules"
+
+            def clean(record):
+                from .tables import KEEP
+                return [tables.ask(), t.KEEP, KEEP]
+        """,
+    )
+    assert find("shop.rules:clean", tmp_path).load()({}) == ["rules", 2, 2]
+
+
+def test_a_file_that_ends_python_is_told_as_such(tmp_path: Path) -> None:
+    write(tmp_path, rules="import sys\n\nsys.exit(3)\ndef clean(record): return record\n")
+    with pytest.raises(WeftError) as caught:
+        find("rules:clean", tmp_path).load()
+    assert (caught.value.code, caught.value.ids["line"]) == ("function.load-failed", 3)
+
+
+def test_what_only_an_annotation_in_quotes_names_changes_the_version(tmp_path: Path) -> None:
+    text = "class Thing:\n    n = 1\ndef clean(record: 'Thing') -> 'list[Thing]': return record\n"
+    before = version(tmp_path, "rules:clean", rules=text)
+    assert version(tmp_path, "rules:clean", rules=text.replace("n = 1", "n = 2")) != before
+    later = "from __future__ import annotations\n" + text
+    assert version(tmp_path, "rules:clean", rules=later) != before

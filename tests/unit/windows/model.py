@@ -44,6 +44,7 @@ class Window:
     revision: int = 0
     settled: int = 0
     hold: int | None = None
+    first: float = NEVER
     last: float = -NEVER
 
 
@@ -160,6 +161,7 @@ class Model:
             merged.values = [v for w in parts for v in w.values]
             merged.pending += sum(w.pending for w in others)
             merged.hold = self._pick([merged.hold, *(w.hold for w in others)])
+            merged.first = min([merged.first, *(w.first for w in others)])
             # A session that grew past the watermark closes again when the watermark reaches its
             # new end.
             merged.closed = any(w.closed for w in parts) and self._passed(end)
@@ -183,6 +185,7 @@ class Model:
     def _add(self, window: Window, row: Row) -> None:
         window.values.append(row.value)
         window.pending += 1
+        window.first = min(window.first, row.at)
         window.last = max(window.last, row.at)
         if self.watermark is None or row.at >= self.watermark:
             window.hold = self._pick([window.hold, row.at])
@@ -213,16 +216,15 @@ class Model:
         """Panes that the watermark brings; windows whose lateness has passed are gone after it."""
         before, self.watermark = self.watermark, to
         trigger = self.spec.trigger
-        pace = trigger.plain or trigger.early
-        every = pace.every_ms if pace else None
-        crossed = every is not None and (before is None or before // every < to // every)
         panes: list[Pane] = []
         for key, held in self.windows.items():
             for window in list(held):
                 ended, expired = self._passed(window.end), self._gone(window)
                 at_end = ended and not window.closed and trigger.plain is None and not trigger.final
                 by_time = (
-                    crossed and window.pending > 0 and (trigger.plain is not None or not ended)
+                    window.pending > 0
+                    and (trigger.plain is not None or not ended)
+                    and self._crossed(window, before, to)
                 )
                 at_last = expired and (trigger.final or window.pending > 0)
                 if at_end or by_time or at_last:
@@ -232,6 +234,14 @@ class Model:
                     held.remove(window)
         self.windows = {key: held for key, held in self.windows.items() if held}
         return panes
+
+    def _crossed(self, window: Window, before: int | None, to: int) -> bool:
+        """Whether the watermark has passed a multiple of the pace after the window's first record."""
+        pace = self.spec.trigger.plain or self.spec.trigger.early
+        if pace is None or pace.every_ms is None:
+            return False
+        multiple = to // pace.every_ms * pace.every_ms
+        return multiple > window.first and (before is None or multiple > before)
 
     def _fire(self, key: Any, window: Window, *, by_watermark: bool) -> Pane:
         ended = self._passed(window.end)

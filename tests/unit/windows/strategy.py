@@ -12,6 +12,7 @@ from tests.unit.windows.model import Knot, Row
 from weft.windows.window import WindowSpec
 
 KEYS = ("a", "b", "c", "d", "e")
+FOREVER = 2**63 - 1
 
 
 @st.composite
@@ -31,13 +32,13 @@ def windows(draw: st.DrawFn) -> WindowSpec:
         written["offset_ms"] = draw(st.integers(1 - step, step - 1))
     pace = st.one_of(
         st.fixed_dictionaries({"count": st.integers(1, 4)}),
-        st.fixed_dictionaries({"every_ms": st.integers(1, 30)}),
+        st.fixed_dictionaries({"every_ms": st.one_of(st.integers(1, 30), st.just(FOREVER))}),
     )
     triggers: st.SearchStrategy[Any] = pace
     if kind == "global" and draw(st.booleans()):
-        written["ttl_ms"] = draw(st.integers(1, 80))
+        written["ttl_ms"] = draw(st.one_of(st.integers(1, 80), st.just(FOREVER)))
     if kind != "global":
-        written["allowed_lateness_ms"] = draw(st.sampled_from([0, 0, 5, 20, 60]))
+        written["allowed_lateness_ms"] = draw(st.sampled_from([0, 0, 5, 20, 60, FOREVER]))
         by_phase = st.fixed_dictionaries(
             {},
             optional={"early": pace, "late": st.fixed_dictionaries({"count": st.integers(1, 3)})},

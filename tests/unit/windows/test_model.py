@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import assume, given, settings
 
 from tests.unit.windows.model import Knot, Model
-from tests.unit.windows.strategy import streams, windows
+from tests.unit.windows.strategy import FOREVER, streams, windows
 from weft.windows.window import WindowSpec
 
 END = 10_000
@@ -22,7 +22,9 @@ def test_every_row_is_in_a_pane_or_late(spec: WindowSpec, knots: list[Knot]) -> 
     missed = {late_row.row.value for knot in late for late_row in knot}
     fed = {row.value for knot in knots for row in knot.rows}
     assert told.isdisjoint(missed)
-    if spec.type == "global" and not spec.ttl_ms:
+    if FOREVER in (spec.allowed_lateness_ms, spec.ttl_ms) or (
+        spec.type == "global" and not spec.ttl_ms
+    ):
         held = {value for state in model.windows.values() for w in state for value in w.values}
         assert told | held == fed
     else:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft import codec
 from weft.windows.watermark import Seen, Watermarks, advance, latest_ms, minimum_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -133,7 +134,7 @@ def test_it_survives_a_restart_at_any_knot_and_never_goes_back(
         after += later
         before = marks.minimum()
         marks = move(marks, observed, after=after)
-        written = json.loads(json.dumps(restarted.to_json()))
-        restarted = move(Watermarks.from_json(written), observed, after=after)
+        written = json.loads(json.dumps(codec.to_form(restarted)))
+        restarted = move(codec.from_form(Watermarks, written), observed, after=after)
         assert restarted == marks
         assert before is None or (marks.minimum() or 0) >= before

@@ -6,6 +6,8 @@ import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,13 +18,20 @@ final class AtomicFile extends CancellableFSDataOutputStream {
 
   private static final Logger LOG = LoggerFactory.getLogger(AtomicFile.class);
 
+  private final MessageDigest digest;
   private final Path temporary;
   private final Path target;
   private final boolean replace;
   private boolean done;
 
   AtomicFile(OutputStream content, Path temporary, Path target, boolean replace) {
-    super(new BufferedOutputStream(content, BUFFER_BYTES));
+    this(content, RecordHash.sha256(), temporary, target, replace);
+  }
+
+  private AtomicFile(
+      OutputStream content, MessageDigest digest, Path temporary, Path target, boolean replace) {
+    super(new BufferedOutputStream(new DigestOutputStream(content, digest), BUFFER_BYTES));
+    this.digest = digest;
     this.temporary = temporary;
     this.target = target;
     this.replace = replace;
@@ -36,6 +45,7 @@ final class AtomicFile extends CancellableFSDataOutputStream {
     done = true;
     try {
       underlyingStream().close();
+      ContentSum.set(temporary, digest);
       DurableFile.sync(temporary);
       DurableFile.publish(temporary, target, replace);
     } catch (FileAlreadyExistsException e) {

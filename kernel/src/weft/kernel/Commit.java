@@ -1,6 +1,7 @@
 package weft.kernel;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,8 +90,12 @@ record Commit(
     return files.stream().mapToLong(DataFile::rows).sum();
   }
 
-  /** The knot as its writer described it, with the version that it has in the table. */
+  /** The knot as its writer described it, with the version that it has in the table, and its files. */
   ObjectNode described() {
-    return weft.deepCopy().put("version", version);
+    ObjectNode entry = Json.object().put("version", version);
+    entry.set("weft", weft);
+    ArrayNode listed = entry.putArray("files");
+    files.forEach(file -> listed.add(file.toJson()));
+    return entry;
   }
 }

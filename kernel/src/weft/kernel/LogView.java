@@ -197,14 +197,14 @@ final class LogView {
     return v >= low ? v : Commit.NONE;
   }
 
-  /** The version of the newest turn if it is this cut, else -1. */
-  long findCut(long keepKnot, long headKnot) throws IOException {
-    if (cutVersion == Commit.NONE) {
-      return Commit.NONE;
+  /** The version of the turn with this description, -1 when there was none. */
+  long findTurn(ObjectNode weft) throws IOException {
+    for (long v = cutVersion; v != Commit.NONE; v = read(v).cutVersion()) {
+      if (read(v).weft().equals(weft)) {
+        return v;
+      }
     }
-    Commit turn = read(cutVersion);
-    boolean same = turn.isCut() && turn.keep() == keepKnot && turn.head() == headKnot;
-    return same ? cutVersion : Commit.NONE;
+    return Commit.NONE;
   }
 
   /** The knots in (afterKnot, toKnot], also those that were cut, oldest first. */

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Dataset;
@@ -80,6 +82,29 @@ public final class Spine {
       hash.add(sum.hash());
     }
     return Json.object().put("rows", count).put("hash", hash.hex()).toString();
+  }
+
+  /**
+   * The number of rows and the sum of their hashes of each file.
+   *
+   * @param rows the name of the file and the row as a struct
+   * @return {@code {file: {"rows": …, "hash": …}}}
+   */
+  public static String fingerprints(Dataset<Row> rows) {
+    QueryExecution query = execution(rows);
+    FileHashTask task = new FileHashTask(rows.schema());
+    Map<String, Long> counts = new TreeMap<>();
+    Map<String, HashSum> hashes = new TreeMap<>();
+    for (FileHashTask.Sum sum :
+        tracked(query, () -> query.toRdd().toJavaRDD().mapPartitions(task).collect())) {
+      counts.merge(sum.file(), sum.rows(), Long::sum);
+      hashes.computeIfAbsent(sum.file(), each -> new HashSum()).add(sum.hash());
+    }
+    ObjectNode found = Json.object();
+    counts.forEach(
+        (file, count) ->
+            found.putObject(file).put("rows", count).put("hash", hashes.get(file).hex()));
+    return found.toString();
   }
 
   private static OutputSpec prepare(SparkSession spark, StructType schema, JsonNode output)

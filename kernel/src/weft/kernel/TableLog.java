@@ -98,19 +98,28 @@ public final class TableLog {
     }
   }
 
-  /** The newest knot that is not cut, as JSON with its version, or null. */
+  /** The newest knot that is not cut, as JSON with its version and files, or null. */
   public synchronized String head() throws IOException {
-    Commit newest = view.newestKept(version());
-    return newest == null ? null : newest.described().toString();
+    return described(view.newestKept(version()));
   }
 
-  /** The knot with a number, as JSON with its version; null when it is absent or cut. */
+  /** The newest knot that there ever was, cut or not, as JSON with its version and files, or null. */
+  public synchronized String last() throws IOException {
+    version();
+    return described(view.lastKnot());
+  }
+
+  /** The knot with a number, as JSON with its version and files; null when it is absent or cut. */
   public synchronized String find(long knot) throws IOException {
     long v = floor(knot);
     if (v == Commit.NONE || read(v).knot() != knot || view.isCut(knot)) {
       return null;
     }
-    return read(v).described().toString();
+    return described(read(v));
+  }
+
+  private static String described(Commit knot) {
+    return knot == null ? null : knot.described().toString();
   }
 
   /**
@@ -153,7 +162,7 @@ public final class TableLog {
 
   /**
    * Takes the knots in (keepKnot, headKnot] out of the table and returns the version that did it. A cut that was made
-   * already is not made again.
+   * already, under the same description, is not made again, however long ago that was.
    */
   public synchronized long cut(long keepKnot, long headKnot, String weftJson) throws IOException {
     requireTable();
@@ -161,7 +170,9 @@ public final class TableLog {
     if (keepKnot >= headKnot) {
       throw new IllegalArgumentException("There is nothing to cut in (" + keepKnot + ", " + headKnot + "].");
     }
-    long made = view.findCut(keepKnot, headKnot);
+    ObjectNode weft = Json.parseObject(weftJson);
+    weft.putArray("cut").add(keepKnot).add(headKnot);
+    long made = view.findTurn(weft);
     if (made != Commit.NONE) {
       return made;
     }
@@ -170,8 +181,6 @@ public final class TableLog {
     for (Commit knot : view.kept(keepKnot, headKnot)) {
       knot.files().forEach(file -> actions.add(file.toRemove(now)));
     }
-    ObjectNode weft = Json.parseObject(weftJson);
-    weft.putArray("cut").add(keepKnot).add(headKnot);
     return append(text("DELETE", weft, view.cutVersion(), view.schemaVersion(), actions));
   }
 
@@ -182,6 +191,12 @@ public final class TableLog {
   public synchronized long restore(long keepKnot, long headKnot, String weftJson) throws IOException {
     requireTable();
     version();
+    ObjectNode weft = Json.parseObject(weftJson);
+    weft.putArray("restore").add(keepKnot).add(headKnot);
+    long made = view.findTurn(weft);
+    if (made != Commit.NONE) {
+      return made;
+    }
     List<ObjectNode> actions = new ArrayList<>();
     boolean cut = false;
     for (Commit knot : view.knots(keepKnot, headKnot)) {
@@ -193,8 +208,6 @@ public final class TableLog {
     if (!cut) {
       return version();
     }
-    ObjectNode weft = Json.parseObject(weftJson);
-    weft.putArray("restore").add(keepKnot).add(headKnot);
     return append(text("RESTORE", weft, view.cutVersion(), view.schemaVersion(), actions));
   }
 
@@ -202,12 +215,7 @@ public final class TableLog {
   public synchronized String knots(long afterKnot, long toKnot) throws IOException {
     version();
     ArrayNode found = Json.array();
-    for (Commit knot : view.kept(afterKnot, toKnot)) {
-      ObjectNode entry = found.addObject().put("version", knot.version());
-      entry.set("weft", knot.described());
-      ArrayNode files = entry.putArray("files");
-      knot.files().forEach(file -> files.add(file.toJson()));
-    }
+    view.kept(afterKnot, toKnot).forEach(knot -> found.add(knot.described()));
     return found.toString();
   }
 

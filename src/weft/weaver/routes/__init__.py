@@ -2,13 +2,32 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Request
-from pydantic import Field
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
 
+from weft.weaver.answer import Answer
+from weft.weaver.gatehouse import JsonRoute
 from weft.weaver.weaver import Weaver
+
+__all__ = [
+    "LARGEST",
+    "Answer",
+    "Body",
+    "Count",
+    "KnotNumber",
+    "Text",
+    "UsesWeaver",
+    "Whole",
+    "make_router",
+]
 
 LARGEST = 2**62
 """No number that a request may name is larger: keys of the store have room for it, and nothing counts so far."""
+
+
+def make_router(noun: str) -> APIRouter:
+    """The routes of a noun."""
+    return APIRouter(tags=[noun], route_class=JsonRoute)
 
 
 def _weaver(request: Request) -> Weaver:
@@ -16,8 +35,17 @@ def _weaver(request: Request) -> Weaver:
     return weaver
 
 
+class Body(BaseModel):
+    """The body of a request; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 UsesWeaver = Annotated[Weaver, Depends(_weaver)]
+Whole = Annotated[int, Field(ge=0, le=LARGEST)]
 KnotNumber = Annotated[int, Field(ge=0, le=LARGEST)]
 """The number of a knot; 0 is before the first."""
 Count = Annotated[int, Field(ge=1, le=1000)]
 """How many of something a request asks for."""
+Text = Annotated[str, Field(max_length=10_000)]
+"""Something that people write for people."""

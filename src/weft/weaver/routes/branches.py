@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from weft.weaver.routes import KnotNumber, UsesWeaver
+from weft.weaver.branches import Branch
+from weft.weaver.routes import Answer, Body, KnotNumber, UsesWeaver, make_router
+from weft.weaving.rule import Rule
 
-router = APIRouter(tags=["branches"])
+router = make_router("branches")
 
 
-class Branch(BaseModel):
+class NewBranch(Body):
     """A stream, a name for its branch, and the knot at which it leaves."""
-
-    model_config = ConfigDict(extra="forbid")
 
     stream: str
     name: str
@@ -24,28 +24,36 @@ class Branch(BaseModel):
     )
 
 
-@router.get("/branches")
-async def list_branches(weaver: UsesWeaver) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class PromotedRules:
+    """The rules that were moved from a branch to its stream."""
+
+    rules: tuple[Rule, ...]
+
+
+@router.get("/branches", response_model=list[Branch])
+async def list_branches(weaver: UsesWeaver) -> Answer:
     """The branches that are open."""
-    return weaver.branches.all()
+    return Answer(weaver.branches.all())
 
 
-@router.post("/branches", status_code=201)
-async def make(weaver: UsesWeaver, body: Branch) -> dict[str, Any]:
+@router.post("/branches", status_code=201, response_model=Branch)
+async def make(weaver: UsesWeaver, body: NewBranch) -> Answer:
     """Branch a stream at a knot under a name."""
-    return await weaver.branches.make(body.stream, body.name, at=body.at)
+    made = await weaver.branches.make(body.stream, body.name, at=body.at)
+    return Answer(made, status_code=201)
 
 
-@router.get("/branches/{name}/diff")
-async def diff(weaver: UsesWeaver, name: str) -> dict[str, Any]:
+@router.get("/branches/{name}/diff", response_model=dict[str, Any])
+async def diff(weaver: UsesWeaver, name: str) -> Answer:
     """Rows added, removed and changed in a branch against its stream, with examples."""
-    return await weaver.branches.diff(name)
+    return Answer(await weaver.branches.diff(name))
 
 
-@router.post("/branches/{name}/promote")
-async def promote(weaver: UsesWeaver, name: str) -> dict[str, Any]:
+@router.post("/branches/{name}/promote", response_model=PromotedRules)
+async def promote(weaver: UsesWeaver, name: str) -> Answer:
     """Move the branch's rules to its stream and end the branch."""
-    return {"rules": [rule.to_dict() for rule in await weaver.branches.promote(name)]}
+    return Answer(PromotedRules(tuple(await weaver.branches.promote(name))))
 
 
 @router.delete("/branches/{name}", status_code=204)

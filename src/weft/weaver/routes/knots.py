@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from weft.lineage.knot import Knot
+from weft.weaver.routes import Answer, Count, KnotNumber, UsesWeaver, make_router
 
-from fastapi import APIRouter
-
-from weft.weaver.routes import Count, KnotNumber, UsesWeaver
-
-router = APIRouter(tags=["knots"])
+router = make_router("knots")
 
 
-@router.get("/knots")
+@router.get("/knots", response_model=list[Knot])
 async def list_knots(
     weaver: UsesWeaver,
     stream: str,
     before: KnotNumber | None = None,
     limit: Count = 50,
-) -> list[dict[str, Any]]:
+) -> Answer:
     """Knots of a stream, newest first; page with `before`."""
     found = weaver.catalog.stream(stream)
     knots = weaver.knots.log(found.origin, before=before, limit=limit)
-    return [knot.to_dict() for knot in knots if stream == found.origin or stream in knot.outputs]
+    return Answer([k for k in knots if stream == found.origin or stream in k.outputs])
 
 
-@router.get("/knots/{stream}/{number}")
-async def show(weaver: UsesWeaver, stream: str, number: KnotNumber) -> dict[str, Any]:
+@router.get("/knots/{stream}/{number}", response_model=Knot)
+async def show(weaver: UsesWeaver, stream: str, number: KnotNumber) -> Answer:
     """One knot, whole."""
-    return weaver.knots.get(weaver.catalog.stream(stream).origin, number).to_dict()
+    return Answer(weaver.knots.get(weaver.catalog.stream(stream).origin, number))

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from weft.lineage.graph import trace
+from weft.lineage.graph import Direction, Trace, trace
 from weft.lineage.knot import Status
 from weft.lineage.openlineage import event
 from weft.weaver.attach import schema_now
 from weft.weaver.history import StoredHistory
-from weft.weaver.routes import KnotNumber, UsesWeaver
+from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
 
-router = APIRouter(tags=["lineage"])
+router = make_router("lineage")
 
 
-@router.get("/lineage")
+@router.get("/lineage", response_model=Trace)
 async def lineage(
     weaver: UsesWeaver,
     stream: str,
     knot: KnotNumber | None = None,
-    direction: Literal["up", "down", "both"] = "both",
+    direction: Direction = "both",
     depth: int = Query(default=10, ge=1, le=100),
-) -> dict[str, Any]:
+) -> Answer:
     """The graph around a knot (default: the newest) across streams, as ranges of knots."""
     origin = weaver.catalog.stream(stream).origin
     head = weaver.knots.head(origin).number
     found = weaver.knots.get(origin, knot if knot is not None else head or 0)
     history = StoredHistory(weaver.knots, weaver.catalog)
-    return trace(history, stream, found.number, direction=direction, depth=depth)
+    return Answer(trace(history, stream, found.number, direction=direction, depth=depth))
 
 
-@router.get("/lineage/openlineage")
+@router.get("/lineage/openlineage", response_model=list[dict[str, Any]])
 async def openlineage(
     weaver: UsesWeaver,
     stream: str | None = None,
     limit: int = Query(default=100, ge=1, le=10_000),
-) -> list[dict[str, Any]]:
+) -> Answer:
     """The last knots of a stream, or of all, as OpenLineage events with column lineage."""
     project = weaver.catalog.project()
-    schemas = {s.name: schema_now(weaver, s.name) for s in weaver.catalog.streams()}
+    schemas = {
+        s.name: schema_now(weaver, s.name) for s in weaver.catalog.streams() if not s.dropped
+    }
     names = (
         [weaver.catalog.stream(stream).origin]
         if stream
@@ -52,7 +54,9 @@ async def openlineage(
         for knot in weaver.knots.log(name, limit=limit)
         if knot.status is Status.COMPLETE
     ]
-    return [
-        event(knot, project, [weaver.rules.find_version(ref) for ref in knot.rules], schemas)
-        for knot in sorted(knots, key=lambda knot: knot.completed or "")
-    ]
+    return Answer(
+        [
+            event(knot, project, [weaver.rules.find_version(ref) for ref in knot.rules], schemas)
+            for knot in sorted(knots, key=lambda knot: knot.completed or "")
+        ]
+    )

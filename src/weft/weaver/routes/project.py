@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body
+from fastapi import Body as FromBody
 
-from weft.errors import WeftError
-from weft.project.definition import Project
-from weft.weaver.routes import UsesWeaver
+from weft.project.definition import ProjectForm
+from weft.project.deployed import checked
+from weft.project.secret import masked
+from weft.weaver.deploy import Deployment, deploy
+from weft.weaver.routes import Answer, UsesWeaver, make_router
 
-router = APIRouter(tags=["project"])
-
-
-@router.get("/project")
-async def show(weaver: UsesWeaver) -> dict[str, Any]:
-    """The project as it is deployed, in its canonical form."""
-    return weaver.catalog.project().to_dict()
+router = make_router("project")
 
 
-@router.put("/project")
-async def deploy(
-    weaver: UsesWeaver, form: Annotated[dict[str, Any], Body()], dry_run: bool = False
-) -> dict[str, list[str]]:
-    """Deploy a checked project; says which pipelines are added, changed and removed."""
-    try:
-        project = Project.from_dict(form)
-    except (KeyError, TypeError, ValueError) as error:
-        raise WeftError(
-            f"The body is not a project in its canonical form: {error!r}.",
-            code="project.unreadable",
-            domain="user",
-            hint="Deploy a project file with `weft apply`, which checks it first.",
-        ) from error
-    return weaver.deploy(project, dry_run=dry_run)
+@router.get("/project", response_model=ProjectForm)
+async def show(weaver: UsesWeaver) -> Answer:
+    """The project as it is deployed, in its canonical form; what is secret in it is not shown."""
+    return Answer(masked(weaver.catalog.project().to_dict()))
+
+
+@router.get("/workers/{worker}/project", response_model=ProjectForm, tags=["workers"])
+async def show_to_worker(weaver: UsesWeaver, worker: str) -> Answer:
+    """The project with everything that a worker needs to run it."""
+    weaver.workers.check_known(worker)
+    return Answer(weaver.catalog.project().to_dict())
+
+
+@router.put("/project", response_model=Deployment)
+async def put(
+    weaver: UsesWeaver,
+    form: Annotated[dict[str, Any], FromBody()],
+    dry_run: bool = False,
+    recompute: bool = False,
+) -> Answer:
+    """Deploy a project; it is checked as its file was. Says which pipelines are added, changed and removed.
+
+    What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
+    """
+    project = checked(form)
+    return Answer(await deploy(weaver, project, recompute=recompute, dry_run=dry_run))

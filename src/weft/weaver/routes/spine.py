@@ -1,22 +1,20 @@
-"""What workers call for every batch: pin before, complete after, or fail. Bodies are read in one pass, for speed."""
+"""What workers call for every batch: pin before, confirm what may leave, complete after, or fail."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ValidationError
-from starlette.requests import Request
-from starlette.responses import Response
+from pydantic import BaseModel, Field
 
-from weft import canonical
+from weft.lineage.facts import Facts
+from weft.lineage.knot import Knot
+from weft.lineage.offsets import Offsets
+from weft.lineage.pin import Pinned
 from weft.weaver.knots import PinRequest
-from weft.weaver.routes import KnotNumber, UsesWeaver
-from weft.weaver.weaver import Weaver
+from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, Whole, make_router
 
-router = APIRouter(tags=["spine"])
-Form = TypeVar("Form", bound=BaseModel)
+router = make_router("spine")
 
 
 class Pin(BaseModel):
@@ -25,72 +23,66 @@ class Pin(BaseModel):
     pipeline: str
     stream: str
     worker: str
-    token: int
-    epoch: int
-    batch: int
-    offsets: dict[str, Any]
-    inputs: dict[str, tuple[int, int]]
+    token: Whole
+    epoch: Whole
+    batch: Whole
+    offsets: Offsets
+    inputs: dict[str, tuple[KnotNumber, KnotNumber]]
 
 
-class Completion(BaseModel):
+class Holder(BaseModel):
+    """The worker that asks, and the lease by which it does."""
+
+    worker: str
+    token: Whole
+
+
+class Completion(Holder):
     """What a batch wrote."""
 
-    worker: str
-    token: int
-    facts: dict[str, Any]
+    facts: Facts
 
 
-class Failure(BaseModel):
+class Failure(Holder):
     """Why a batch could not be finished."""
 
-    worker: str
-    token: int
-    reason: str
+    reason: Annotated[str, Field(max_length=10_000)]
 
 
-def _takes(form: type[BaseModel]) -> dict[str, Any]:
-    """The body of a request as OpenAPI describes it."""
-    content = {"application/json": {"schema": form.model_json_schema()}}
-    return {"requestBody": {"required": True, "content": content}}
+@dataclass(frozen=True)
+class FailedKnot:
+    """The knot whose batch failed, if one was in hand."""
+
+    knot: int | None
 
 
-@router.post("/pins", openapi_extra=_takes(Pin))
-async def pin(request: Request) -> Response:
+@router.post("/pins", response_model=Pinned)
+async def pin(body: Pin, weaver: UsesWeaver) -> Answer:
     """Fix the rule set of a batch; a repeated batch gets the same one."""
-    weaver: Weaver = request.app.state.weaver
-    body = await _read(request, Pin)
-    await weaver.fills.passage(body.pipeline)
     asked = PinRequest(
         body.pipeline, body.stream, body.epoch, body.batch, body.offsets, body.inputs
     )
-    pinned = weaver.pin(asked, worker=body.worker, token=body.token)
+    pinned = await weaver.pin(asked, worker=body.worker, token=body.token)
     await weaver.flush.wait()
-    return _json(pinned)
+    return Answer(pinned)
 
 
-@router.post("/pins/{stream}/{number}/complete", openapi_extra=_takes(Completion))
-async def complete(request: Request, stream: str, number: KnotNumber) -> Response:
+@router.post("/pins/{stream}/{number}/confirm", response_model=Knot)
+async def confirm(body: Holder, stream: str, number: KnotNumber, weaver: UsesWeaver) -> Answer:
+    """Say that the rows of a batch may leave through sinks: it still is this worker's to finish."""
+    return Answer(weaver.confirm(stream, number, worker=body.worker, token=body.token))
+
+
+@router.post("/pins/{stream}/{number}/complete", response_model=Knot)
+async def complete(body: Completion, stream: str, number: KnotNumber, weaver: UsesWeaver) -> Answer:
     """Tie the knot of a batch that was written."""
-    weaver: Weaver = request.app.state.weaver
-    body = await _read(request, Completion)
     knot = weaver.complete(stream, number, body.facts, worker=body.worker, token=body.token)
     await weaver.flush.wait()
-    return _json(knot.to_dict())
+    return Answer(knot)
 
 
-@router.post("/pins/{stream}/fail")
-async def fail(body: Failure, stream: str, weaver: UsesWeaver) -> dict[str, Any]:
+@router.post("/pins/{stream}/fail", response_model=FailedKnot)
+async def fail(body: Failure, stream: str, weaver: UsesWeaver) -> Answer:
     """Note that the batch in hand of a stream failed; it keeps its rules and runs again."""
     knot = weaver.fail(stream, body.reason, worker=body.worker, token=body.token)
-    return {"knot": None if knot is None else knot.number}
-
-
-async def _read(request: Request, form: type[Form]) -> Form:
-    try:
-        return form.model_validate_json(await request.body())
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from error
-
-
-def _json(value: Any) -> Response:
-    return Response(canonical.encode(value), media_type="application/json")
+    return Answer(FailedKnot(None if knot is None else knot.number))

@@ -2,53 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from fastapi import APIRouter
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from weft.clock import to_ms
 from weft.weaver.catalog import Stream
-from weft.weaver.routes import UsesWeaver
+from weft.weaver.routes import Answer, UsesWeaver, make_router
 from weft.weaver.weaver import Weaver
+from weft.windows.watermark import State, Watermarks
 
-router = APIRouter(tags=["watermarks"])
+router = make_router("watermarks")
 
 
-@router.get("/watermarks")
-async def list_watermarks(weaver: UsesWeaver, stream: str | None = None) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class PartitionView:
+    """How far one source partition has come."""
+
+    highest: int | None
+    watermark: int | None
+    seen_at: int
+    state: State
+    ahead: int
+    lag_ms: int | None
+
+
+@dataclass(frozen=True)
+class WatermarkView:
+    """How far event time has come in a stream, and what holds it back."""
+
+    stream: str
+    pipeline: str
+    knot: int | None
+    watermark: int | None
+    lag_ms: int | None
+    held_by: tuple[str, ...]
+    partitions: Mapping[str, PartitionView]
+    inputs: Mapping[str, int | None]
+
+
+@router.get("/watermarks", response_model=list[WatermarkView])
+async def list_watermarks(weaver: UsesWeaver, stream: str | None = None) -> Answer:
     """The watermark of each stream, its lag, each partition's, and what holds the minimum back."""
     if stream is not None:
-        return [_describe(weaver, weaver.catalog.stream(stream))]
-    return [_describe(weaver, s) for s in weaver.catalog.streams() if s.kind == "main"]
+        return Answer([_view(weaver, weaver.catalog.stream(stream))])
+    main = [one for one in weaver.catalog.streams() if one.kind == "main"]
+    return Answer([_view(weaver, one) for one in main])
 
 
-def _describe(weaver: Weaver, stream: Stream) -> dict[str, Any]:
-    head = weaver.knots.head(stream.origin).number
-    knot = weaver.knots.find(stream.origin, head) if head is not None else None
+def _view(weaver: Weaver, stream: Stream) -> WatermarkView:
+    knot = weaver.knots.newest(stream.origin)
+    found = knot.watermarks if knot else Watermarks()
     watermark = knot.watermark if knot else None
-    detail = knot.watermarks if knot else {}
     now = to_ms(weaver.clock.now())
-    return {
-        "stream": stream.name,
-        "pipeline": stream.pipeline,
-        "knot": head,
-        "watermark": watermark,
-        "lag_ms": None if watermark is None else now - watermark,
-        "held_by": detail.get("held_by", _lowest(detail.get("inputs", {}))),
-        "partitions": {
-            name: {**state, "lag_ms": _lag(state["watermark"], now)}
-            for name, state in detail.get("partitions", {}).items()
+    return WatermarkView(
+        stream=stream.name,
+        pipeline=stream.pipeline,
+        knot=knot.number if knot else None,
+        watermark=watermark,
+        lag_ms=_lag(watermark, now),
+        held_by=tuple(found.held_by()),
+        partitions={
+            name: PartitionView(
+                highest=part.highest_ms,
+                watermark=part.watermark_ms,
+                seen_at=part.seen_at_ms,
+                state=part.state,
+                ahead=part.ahead,
+                lag_ms=_lag(part.watermark_ms, now),
+            )
+            for name, part in found.partitions.items()
         },
-        "inputs": detail.get("inputs", {}),
-    }
-
-
-def _lowest(inputs: dict[str, int | None]) -> list[str]:
-    if not inputs:
-        return []
-    missing = sorted(name for name, mark in inputs.items() if mark is None)
-    known = [mark for mark in inputs.values() if mark is not None]
-    return missing or sorted(name for name, mark in inputs.items() if mark == min(known))
+        inputs=found.inputs,
+    )
 
 
 def _lag(watermark: int | None, now: int) -> int | None:

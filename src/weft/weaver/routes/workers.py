@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from weft.weaver.routes import UsesWeaver
-from weft.weaver.workers import Report
+from weft.lineage.identity import Known, Mark
+from weft.weaver.histories import check_histories
+from weft.weaver.routes import Answer, Text, UsesWeaver, Whole, make_router
+from weft.weaver.weaver import Orders
+from weft.weaver.workers import Report, Running, WorkerStatus
 
-router = APIRouter(tags=["workers"])
+router = make_router("workers")
+Few = Annotated[int, Field(ge=-1, le=2**62)]
 
 
-@router.get("/workers")
-async def list_workers(weaver: UsesWeaver) -> list[dict[str, Any]]:
+@router.get("/workers", response_model=list[WorkerStatus])
+async def list_workers(weaver: UsesWeaver) -> Answer:
     """The workers, whether they are connected, and the pipelines they hold."""
-    return weaver.workers.all()
+    return Answer(weaver.workers.all())
 
 
 class Sync(BaseModel):
     """What a worker says of itself."""
 
-    host: str
-    pid: int
-    master: str
-    started: str
-    revision: int = -1
+    host: Text
+    pid: Whole
+    master: Text
+    started: Text
+    revision: Few = -1
     wait: float = Field(default=2.0, ge=0, le=10)
-    pipelines: dict[str, dict[str, Any]] = {}
+    pipelines: dict[str, Running] = {}
     failed: dict[str, dict[str, Any]] = {}
 
 
-@router.post("/workers/{worker}/sync")
-async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> dict[str, Any]:
+@router.post("/workers/{worker}/sync", response_model=Orders)
+async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> Answer:
     """Report in and learn what to run and do; waits until something changes."""
     report = Report(
         worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed
     )
-    return await weaver.sync(report, revision=body.revision, wait=body.wait)
+    return Answer(await weaver.sync(report, revision=body.revision, wait=body.wait))
 
 
 class Renewal(BaseModel):
     """The leases that a worker holds, by pipeline with their tokens."""
 
-    leases: dict[str, int]
+    leases: dict[str, Whole]
 
 
 @router.post("/workers/{worker}/renew", status_code=204)
@@ -53,16 +56,30 @@ async def renew(weaver: UsesWeaver, worker: str, body: Renewal) -> None:
     weaver.workers.renew(worker, body.leases)
 
 
-class Answer(BaseModel):
+class Histories(BaseModel):
+    """What a worker found in storage for a pipeline that it is about to run."""
+
+    pipeline: str
+    tables: list[Known] = []
+    checkpoint: Mark | None = None
+
+
+@router.post("/workers/{worker}/histories", status_code=204)
+async def judge(weaver: UsesWeaver, worker: str, body: Histories) -> None:
+    """Say whether what lies in storage belongs to the history that this weaver keeps."""
+    check_histories(weaver, body.pipeline, body.tables, body.checkpoint)
+
+
+class TaskAnswer(BaseModel):
     """What came of a task."""
 
-    id: int
+    id: Whole
     result: Any = None
     error: dict[str, Any] | None = None
 
 
 @router.post("/workers/{worker}/answers", status_code=204)
-async def answer(weaver: UsesWeaver, worker: str, body: list[Answer]) -> None:
+async def answer(weaver: UsesWeaver, worker: str, body: list[TaskAnswer]) -> None:
     """Hand over finished tasks to those who wait for them."""
     for done in body:
         weaver.tasks.answer(done.id, result=done.result, error=done.error)
@@ -72,7 +89,7 @@ class Release(BaseModel):
     """A lease that its worker gives back."""
 
     pipeline: str
-    token: int
+    token: Whole
 
 
 @router.post("/workers/{worker}/release", status_code=204)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 
-from weft.weaver.store.store import StoreConflictError, Write
+from weft.weaver.store.store import StoreConflictError, Write, check_partition
 
 
 class MemoryStore:
@@ -43,6 +43,7 @@ class MemoryStore:
         expect: Mapping[bytes, bytes | None] | None = None,
         durable: bool = True,
     ) -> None:
+        check_partition(writes, expect or {})
         for wanted, value in (expect or {}).items():
             if self._values.get(wanted) != value:
                 raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")

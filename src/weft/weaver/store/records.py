@@ -1,15 +1,16 @@
-"""Records in a store: JSON values that carry a checksum, so that one changed byte is noticed on reading."""
+"""Records in a store: values in their stored forms, with a checksum, so that one changed byte is noticed on reading."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
-from weft import canonical
+from weft import canonical, codec
 from weft.errors import WeftError
 from weft.weaver.store.store import Store, Write, key, key_range
 
+T = TypeVar("T")
 CHECKSUM_BYTES = 8
 
 
@@ -21,52 +22,48 @@ class RecordCorruptError(WeftError):
 
 
 class Records:
-    """Reads records of a store by the parts of their key, and prepares writes of them."""
+    """Reads records of a store by the parts of their key; the first part is the partition."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def find(self, *parts: str | int) -> Any | None:
+    def find(self, kind: type[T], *parts: str | int) -> T | None:
         """The record at this key, or None."""
         name = key(*parts)
         value = self.store.get(name)
-        return None if value is None else open_record(name, value)
+        return None if value is None else value_of(kind, open_record(name, value))
 
-    def get(self, *parts: str | int) -> Any:
+    def get(self, kind: type[T], *parts: str | int) -> T:
         """The record at this key, which must be there."""
-        record = self.find(*parts)
+        record = self.find(kind, *parts)
         if record is None:
             where = "/".join(map(str, parts))
             raise RecordCorruptError(
                 f"Record '{where}' is missing from the weaver's store.",
-                hint="Restore the store from a backup.",
+                hint="Run `weft verify`; `weft store rebuild` makes the store anew from its tables.",
                 record=where,
             )
         return record
 
     def scan(
         self,
+        kind: type[T],
         *parts: str | int,
         start: int | str | None = None,
         limit: int | None = None,
         reverse: bool = False,
-    ) -> Iterator[Any]:
+    ) -> Iterator[T]:
         """The records below these key parts in key order, from the part `start` on."""
         first = None if start is None else key(*parts, start)
         for name, value in self.store.scan(
             key_range(*parts), start=first, limit=limit, reverse=reverse
         ):
-            yield open_record(name, value)
-
-    def keys(self, *parts: str | int, limit: int | None = None) -> Iterator[list[str]]:
-        """The key parts of the records below, without reading what they hold."""
-        for name, _ in self.store.scan(key_range(*parts), limit=limit):
-            yield name.decode().split("\x00")
+            yield value_of(kind, open_record(name, value))
 
 
-def put(*parts: str | int, record: Any) -> Write:
-    """The write that stores a record at a key."""
-    name, body = key(*parts), canonical.encode(record)
+def put(*parts: str | int, value: Any) -> Write:
+    """The write that stores a value at a key."""
+    name, body = key(*parts), canonical.encode(form_of(value))
     return Write(name, _checksum(name, body) + body)
 
 
@@ -75,14 +72,28 @@ def remove(*parts: str | int) -> Write:
     return Write(key(*parts), None)
 
 
+def form_of(value: Any) -> Any:
+    """The stored form of a value; one that keeps the form it was sealed in says it itself."""
+    own = getattr(value, "to_dict", None)
+    return codec.pack(value) if own is None else own()
+
+
+def value_of(kind: type[T], form: Any) -> T:
+    """The value behind a stored form."""
+    own = getattr(kind, "from_dict", None)
+    value: T = codec.unpack(kind, form) if own is None else own(form)
+    return value
+
+
 def open_record(name: bytes, value: bytes) -> Any:
-    """The record behind a stored value, checked."""
+    """The form behind a stored value, checked."""
     checksum, body = value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
     if checksum != _checksum(name, body):
         where = name.decode(errors="replace").replace("\x00", "/")
         raise RecordCorruptError(
             f"Record '{where}' in the weaver's store is not what was written.",
-            hint="Restore the store from a backup; `weft verify` lists everything that differs.",
+            hint="`weft verify` lists everything that differs; `weft store rebuild` makes the store "
+            "anew from its tables.",
             record=where,
         )
     return canonical.decode(body)

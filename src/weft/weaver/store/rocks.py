@@ -6,10 +6,16 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rocksdict import Options, Rdict, WriteBatch, WriteOptions
+from rocksdict import DBRecoveryMode, Options, Rdict, WriteBatch, WriteOptions
 
 from weft.errors import WeftError
-from weft.weaver.store.store import StoreConflictError, Write
+from weft.weaver.store.manifest import find_flaw
+from weft.weaver.store.store import (
+    StoreConflictError,
+    StoreFullError,
+    Write,
+    check_partition,
+)
 
 
 class StoreBusyError(WeftError):
@@ -28,7 +34,8 @@ class StoreDamagedError(WeftError):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"The weaver's store cannot be read: {reason}.",
-            hint="Restore it from a backup; `weft verify` says what else differs.",
+            hint="Keep a copy of it, then run `weft store rebuild`, which makes it anew from the tables; "
+            "or restore a backup with `weft restore`.",
         )
 
 
@@ -37,16 +44,21 @@ class RocksStore:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        check_manifest(folder)
         options = Options(raw_mode=True)
         options.create_if_missing(True)
         options.set_keep_log_file_num(2)
         # Everything the weaver reads in a batch is recent: a small cache and table are enough.
         options.set_write_buffer_size(32 * 1024 * 1024)
+        options.set_paranoid_checks(True)
+        # A write that was cut off by a crash is dropped; anything else that is wrong in the log of writes is damage,
+        # which the default would take for the log's end, and with it everything that was acknowledged after it.
+        options.set_wal_recovery_mode(DBRecoveryMode.tolerate_corrupted_tail_records())
         try:
             self._db = Rdict(str(folder), options)
         except Exception as error:
             if "lock" not in str(error).lower():
-                raise
+                raise StoreDamagedError(_reason(error)) from error
             raise StoreBusyError(
                 f"The store in {folder} is in use by another weaver.",
                 hint="Stop the other weaver, or start this one on another folder.",
@@ -100,6 +112,7 @@ class RocksStore:
         expect: Mapping[bytes, bytes | None] | None = None,
         durable: bool = True,
     ) -> None:
+        check_partition(writes, expect or {})
         batch = WriteBatch(raw_mode=True)
         for write in writes:
             if write.value is None:
@@ -110,10 +123,38 @@ class RocksStore:
             for wanted, value in (expect or {}).items():
                 if self._db.get(wanted) != value:
                     raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
-            self._db.write(batch, write_opt=self._durable if durable else self._buffered)
+            try:
+                self._db.write(batch, write_opt=self._durable if durable else self._buffered)
+            except Exception as error:
+                raise _refused(error) from error
 
     def flush(self) -> None:
-        self._db.flush_wal(True)
+        try:
+            self._db.flush_wal(True)
+        except Exception as error:
+            raise _refused(error) from error
 
     def close(self) -> None:
         self._db.close()
+
+
+def check_manifest(folder: Path) -> None:
+    """Refuse a store whose manifest is damaged, before RocksDB opens it and deletes what it no longer names."""
+    flaw = find_flaw(folder)
+    if flaw is not None:
+        raise StoreDamagedError(flaw)
+
+
+def _refused(error: Exception) -> WeftError:
+    """What is said of a write that RocksDB does not take."""
+    reason = _reason(error)
+    if "No space left" in reason or "File too large" in reason:
+        return StoreFullError(
+            "The weaver's store cannot be written: its disk is full.",
+            hint="Make room; workers wait and go on by themselves.",
+        )
+    return StoreDamagedError(reason)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip().rstrip(".")

@@ -9,7 +9,7 @@ from types import TracebackType
 from rocksdict import AccessType, DBRecoveryMode, Options, Rdict
 
 from weft.errors import WeftError
-from weft.weaver.store.rocks import RocksStore, StoreDamagedError
+from weft.weaver.store.rocks import RocksStore, StoreDamagedError, check_manifest
 
 
 class StoreMissingError(WeftError):
@@ -28,6 +28,7 @@ class RocksSnapshot(RocksStore):
                 f"There is no weaver's store in {folder}.",
                 hint="Name the folder that `weft up` or `weft weaver` was given as `--storage`.",
             )
+        check_manifest(folder)
         self._notes = TemporaryDirectory(prefix="weft-")
         options = Options(raw_mode=True)
         # All files at once: a weaver that runs may remove one that it has compacted.

@@ -1,4 +1,8 @@
-"""The store protocol: ordered keys, atomic groups of writes, conditions on what was there before."""
+"""The store protocol: ordered keys in partitions, atomic groups of writes, conditions within one partition.
+
+A key's first part is its partition. Groups of writes may go to several partitions at once; conditions, and what is
+written under them, stay within one. That is what a store over several machines can keep too.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,14 @@ class StoreConflictError(WeftError):
 
     code = "store.conflict"
     domain = "conflict"
+    retryable = True
+
+
+class StoreFullError(WeftError):
+    """The store has no room for what should be written; nothing was."""
+
+    code = "store.full"
+    domain = "external"
     retryable = True
 
 
@@ -52,7 +64,8 @@ class Store(Protocol):
     ) -> None:
         """Write all or nothing; raise StoreConflictError when a key does not hold what is expected.
 
-        What is not `durable` outlives this process, and the machine only after `flush` or a durable write.
+        With `expect`, all keys are of one partition. What is not `durable` outlives this process, and the
+        machine only after `flush` or a durable write.
         """
         ...
 
@@ -74,6 +87,17 @@ def key(*parts: str | int) -> bytes:
     return b"\x00".join(
         [b"%020d" % part if isinstance(part, int) else part.encode() for part in parts]
     )
+
+
+def check_partition(writes: Sequence[Write], expect: Mapping[bytes, bytes | None]) -> None:
+    """Refuse conditions on one partition for writes to another; implementations call this."""
+    touched = {_partition(name) for name in (*expect, *(write.key for write in writes))}
+    if expect and len(touched) > 1:
+        raise ValueError(f"a conditional write spans the partitions {sorted(touched)}")
+
+
+def _partition(key: bytes) -> bytes:
+    return key.partition(b"\x00")[0]
 
 
 def key_range(*parts: str | int) -> bytes:

@@ -1,10 +1,7 @@
 package weft.kernel.source;
 
-import com.univocity.parsers.csv.CsvParser;
-import com.univocity.parsers.csv.CsvParserSettings;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -12,10 +9,11 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Parses records that are one CSV line each. Columns are found by the header, or by place when there is none. */
+/** Parses records that are CSV. Columns are found by the header, or by place when there is none. */
 final class CsvRecords extends RecordParser {
+  private static final char BYTE_ORDER_MARK = '\uFEFF';
+
   private final char separator;
-  private transient CsvParser lines;
   private transient TextValue[] readers;
   private transient UTF8String header;
   private transient int[] places;
@@ -28,8 +26,7 @@ final class CsvRecords extends RecordParser {
 
   @Override
   InternalRow read(byte[] value, UTF8String header) throws BadRecord {
-    if (lines == null) {
-      lines = new CsvParser(settings());
+    if (readers == null) {
       readers =
           Arrays.stream(schema().fields())
               .map(field -> TextValues.reader(field.dataType()))
@@ -38,23 +35,11 @@ final class CsvRecords extends RecordParser {
     if (places == null || !Objects.equals(header, this.header)) {
       locate(header);
     }
-    String[] texts = split(new String(value, StandardCharsets.UTF_8));
+    String[] texts = CsvFields.split(text(value), separator);
     if (texts.length != width) {
       throw new BadRecord("the line has " + texts.length + " fields where " + width + " are expected");
     }
     return columns(texts);
-  }
-
-  private CsvParserSettings settings() {
-    CsvParserSettings settings = new CsvParserSettings();
-    settings.getFormat().setDelimiter(separator);
-    settings.setMaxCharsPerColumn(-1);
-    settings.setMaxColumns(10_000);
-    settings.setIgnoreLeadingWhitespaces(false);
-    settings.setIgnoreTrailingWhitespaces(false);
-    settings.setEmptyValue("");
-    settings.setNullValue(null);
-    return settings;
   }
 
   private void locate(UTF8String header) throws BadRecord {
@@ -64,18 +49,27 @@ final class CsvRecords extends RecordParser {
       Arrays.setAll(places, i -> i);
       width = fields.length;
     } else {
-      List<String> names = Arrays.asList(split(header.toString()));
-      Arrays.setAll(places, i -> names.indexOf(fields[i].name()));
-      width = names.size();
+      String[] names = CsvFields.split(header.toString(), separator);
+      Arrays.setAll(places, i -> find(fields[i].name(), names));
+      width = names.length;
     }
-    this.header = header;
+    this.header = header == null ? null : header.clone(); // Spark uses its bytes again for the next row
   }
 
-  private String[] split(String line) throws BadRecord {
-    if (line.chars().filter(c -> c == '"').count() % 2 != 0) {
-      throw new BadRecord("a quote is not closed");
+  private static String text(byte[] value) {
+    String text = new String(value, StandardCharsets.UTF_8);
+    return text.charAt(0) == BYTE_ORDER_MARK ? text.substring(1) : text;
+  }
+
+  /** The place of a name: as it is written, or else whatever its case and the spaces around it. */
+  private static int find(String name, String[] names) {
+    int exact = Arrays.asList(names).indexOf(name);
+    for (int at = 0; exact < 0 && at < names.length; at++) {
+      if (names[at] != null && names[at].strip().equalsIgnoreCase(name)) {
+        return at;
+      }
     }
-    return lines.parseLine(line);
+    return exact;
   }
 
   private InternalRow columns(String[] texts) throws BadRecord {

@@ -6,12 +6,9 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.ArrayType;
@@ -26,7 +23,6 @@ import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.StringType;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
@@ -74,39 +70,13 @@ final class JsonValues {
 
   /** The reader for an object: unknown members are skipped, missing ones are null. */
   static JsonValue object(StructType type) {
-    StructField[] fields = type.fields();
-    JsonValue[] readers = new JsonValue[fields.length];
-    Map<String, Integer> places = new HashMap<>();
-    for (int i = 0; i < fields.length; i++) {
-      readers[i] = reader(fields[i].dataType());
-      places.put(fields[i].name(), i);
-    }
+    JsonMembers members = new JsonMembers(type);
     return json -> {
       if (json.currentToken() != JsonToken.START_OBJECT) {
         throw BadRecord.expected("an object", found(json));
       }
-      return members(json, readers, places);
+      return members.read(json);
     };
-  }
-
-  private static InternalRow members(JsonParser json, JsonValue[] readers, Map<String, Integer> places)
-      throws IOException, BadRecord {
-    Object[] values = new Object[readers.length];
-    while (json.nextToken() == JsonToken.FIELD_NAME) {
-      String name = json.currentName();
-      Integer place = places.get(name);
-      json.nextToken();
-      if (place == null) {
-        json.skipChildren();
-        continue;
-      }
-      try {
-        values[place] = readers[place].read(json);
-      } catch (BadRecord bad) {
-        throw bad.in(name);
-      }
-    }
-    return new GenericInternalRow(values);
   }
 
   private static JsonValue array(JsonValue element, DataType type) {
@@ -147,11 +117,16 @@ final class JsonValues {
     if (json.currentToken() == JsonToken.VALUE_STRING || json.currentToken().isScalarValue()) {
       return UTF8String.fromString(json.getText());
     }
+    return UTF8String.fromString(text(json));
+  }
+
+  /** The JSON text of the value that a parser stands on, which is passed. */
+  static String text(JsonParser json) throws IOException {
     StringWriter text = new StringWriter();
     try (JsonGenerator generator = JsonRecords.FACTORY.createGenerator(text)) {
       generator.copyCurrentStructure(json);
     }
-    return UTF8String.fromString(text.toString());
+    return text.toString();
   }
 
   private static Object bool(JsonParser json) throws IOException, BadRecord {

@@ -28,6 +28,7 @@ import scala.Option;
 final class TextValues {
   private static final long MIN_MICROS = -62_135_596_800_000_000L; // 0001-01-01T00:00:00Z
   private static final long MAX_MICROS = 253_402_300_799_999_999L; // the last microsecond of 9999
+  private static final long MICROS_PER_DAY = 86_400_000_000L;
 
   private TextValues() {}
 
@@ -153,6 +154,10 @@ final class TextValues {
     Option<Object> days = beginsWithDate(trimmed) ? DateTimeUtils.stringToDate(trimmed) : Option.empty();
     if (days.isEmpty()) {
       throw BadRecord.expected("date", quote(text)).hint("write 2026-01-31");
+    }
+    long midnight = (Integer) days.get() * MICROS_PER_DAY;
+    if (midnight < MIN_MICROS || midnight > MAX_MICROS) {
+      throw BadRecord.outOfRange("date (years 1 to 9999)", text);
     }
     return days.get();
   }

@@ -17,7 +17,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  * Lets the first record of a key through and drops those that follow it within a time.
  *
  * <p>First is the first knot's, and within a knot the earliest; a record that comes later but is earlier by less than
- * the time is a duplicate too. A key is forgotten once the watermark has passed its time.
+ * the time is a duplicate too. A key is forgotten once the watermark has passed its time. A stream without event times
+ * has no watermark: there, time has come as far as the last record that was written to it.
  */
 final class DedupeEngine implements Engine {
   private static final long serialVersionUID = 1;
@@ -33,7 +34,7 @@ final class DedupeEngine implements Engine {
     this.within = within;
   }
 
-  /** A record that waits for its verdict. */
+  /** A record that waits for its verdict; without an event time, its time is when it was written. */
   private record Record(byte[] key, long eventTime, byte[] id, byte[] row) {}
 
   @Override
@@ -43,6 +44,7 @@ final class DedupeEngine implements Engine {
     KeyState state = new KeyState(1, store.get(Place.head()));
     Knots knots = new Knots(state.watermarks);
     TreeMap<Long, List<Record>> records = new TreeMap<>();
+    Map<Long, Long> arrivals = new HashMap<>();
     while (messages.hasNext()) {
       Row message = messages.next();
       byte[] payload = message.getAs(Message.PAYLOAD);
@@ -55,6 +57,7 @@ final class DedupeEngine implements Engine {
         default -> {
           long knot = message.getLong(Message.KNOT);
           knots.add(knot);
+          arrivals.merge(knot, message.getLong(Message.TIME), Math::max);
           read(payload, records.computeIfAbsent(knot, each -> new ArrayList<>()));
         }
       }
@@ -66,8 +69,10 @@ final class DedupeEngine implements Engine {
           List<Record> brought = records.getOrDefault(knot, new ArrayList<>());
           brought.sort(Comparator.comparingLong(Record::eventTime).thenComparing(Record::id, Arrays::compare));
           brought.forEach(record -> judge(record, state, store, seen, kept, report));
-          if (knots.watermark() > state.watermark) {
-            state.watermark = knots.watermark();
+          long mark = knots.watermark();
+          long reached = mark == Knots.NONE ? arrivals.getOrDefault(knot, Knots.NONE) : mark;
+          if (reached > state.watermark) {
+            state.watermark = reached;
             forget(state, store, seen);
           }
         });
@@ -103,7 +108,7 @@ final class DedupeEngine implements Engine {
     if (first == null || eventMs > first) {
       state.windows += first == null ? 1 : 0;
       seen.put(key, eventMs);
-      state.due(slot(eventMs + within)).fresh.add(record.key());
+      state.due(slot(Millis.plus(eventMs, within))).fresh.add(record.key());
     }
   }
 
@@ -119,11 +124,11 @@ final class DedupeEngine implements Engine {
   private void forget(KeyState state, Store store, Map<UTF8String, Long> seen) {
     for (UTF8String key : state.takeDue(store)) {
       Long first = seen.containsKey(key) ? seen.get(key) : find(store, key.getBytes());
-      if (first != null && first + within <= state.watermark) {
+      if (first != null && Millis.plus(first, within) <= state.watermark) {
         seen.put(key, null);
         state.windows--;
       } else if (first != null) {
-        state.due(slot(first + within)).fresh.add(key.getBytes());
+        state.due(slot(Millis.plus(first, within))).fresh.add(key.getBytes());
       }
     }
   }

@@ -176,10 +176,6 @@ final class KeyBucket {
   private void move(long watermark) {
     long before = state.watermark;
     state.watermark = watermark;
-    boolean crossed =
-        shape.earlyEvery != Shape.NEVER
-            && (before == Knots.NONE
-                || Math.floorDiv(before, shape.earlyEvery) < Math.floorDiv(watermark, shape.earlyEvery));
     for (UTF8String name : state.takeDue(store)) {
       Key key = key(name);
       List<KeyWindow> kept = new ArrayList<>();
@@ -187,7 +183,7 @@ final class KeyBucket {
         if (window.due <= watermark) {
           window.due = KeyWindow.NOT_DUE;
         }
-        if (!fireByTime(key, window, crossed)) {
+        if (!fireByTime(key, window, before)) {
           kept.add(window);
           plan(key, window);
         }
@@ -197,17 +193,31 @@ final class KeyBucket {
   }
 
   /** Fires a window if the watermark says so, and tells whether its lateness has passed and it is gone. */
-  private boolean fireByTime(Key key, KeyWindow window, boolean crossed) {
+  private boolean fireByTime(Key key, KeyWindow window, long before) {
     boolean isEnded = shape.isEnded(window.end, state.watermark);
     boolean isExpired = isExpired(window);
     boolean atEnd = isEnded && !window.closed && !shape.isPlain && !shape.isFinal;
-    boolean byTime = crossed && window.pending > 0 && (shape.isPlain || !isEnded);
+    boolean byTime = window.pending > 0 && (shape.isPlain || !isEnded) && hasCrossed(window, before);
     boolean atLast = isExpired && (shape.isFinal || window.pending > 0);
     if (atEnd || byTime || atLast) {
       window.closed = isEnded;
       fire(key, window, true);
     }
     return isExpired;
+  }
+
+  /** Whether the watermark has passed a multiple of the pace that lies after the window's first record. */
+  private boolean hasCrossed(KeyWindow window, long before) {
+    if (shape.earlyEvery == Shape.NEVER) {
+      return false;
+    }
+    long multiple = Millis.floor(state.watermark, shape.earlyEvery);
+    return multiple > Math.max(before, first(window));
+  }
+
+  /** The lowest event time of a window's records, also of those that it has told and forgotten. */
+  private long first(KeyWindow window) {
+    return shape.isSession() ? window.start : layout.first(window.longs, 0);
   }
 
   private void fire(Key key, KeyWindow window, boolean byWatermark) {
@@ -227,7 +237,7 @@ final class KeyBucket {
     window.pending = 0;
     layout.clearStamp(window.longs, 0);
     if (!shape.accumulates) {
-      window.clear();
+      window.clear(layout);
     }
   }
 
@@ -247,10 +257,10 @@ final class KeyBucket {
       next = Math.min(next, window.end);
     }
     if (shape.earlyEvery != Shape.NEVER && window.pending > 0 && (shape.isPlain || !isEnded)) {
-      next = Math.min(next, nextCrossing());
+      next = Math.min(next, Millis.next(Math.max(state.watermark, first(window)), shape.earlyEvery));
     }
-    if (shape.isSession() && next != Knots.NONE) {
-      next -= Math.floorMod(next, Math.max(1, shape.gap / STEPS_PER_GAP));
+    if (shape.isSession() && next != KeyWindow.NOT_DUE) {
+      next = Millis.floor(next, Math.max(1, shape.gap / STEPS_PER_GAP));
     }
     if (next < window.due) {
       window.due = next;
@@ -265,20 +275,13 @@ final class KeyBucket {
   /** When a window is dropped: its lateness after its end, or a global one its time to live after its last record. */
   private long expiry(KeyWindow window) {
     if (shape.isGlobal()) {
-      return shape.ttl == Shape.NEVER ? KeyWindow.NOT_DUE : window.last + shape.ttl;
+      return shape.ttl == Shape.NEVER ? KeyWindow.NOT_DUE : Millis.plus(window.last, shape.ttl);
     }
-    return window.end + shape.lateness;
+    return Millis.plus(window.end, shape.lateness);
   }
 
   private boolean isExpired(KeyWindow window) {
     return state.watermark != Knots.NONE && expiry(window) <= state.watermark;
-  }
-
-  private long nextCrossing() {
-    if (state.watermark == Knots.NONE) {
-      return Knots.NONE;
-    }
-    return (Math.floorDiv(state.watermark, shape.earlyEvery) + 1) * shape.earlyEvery;
   }
 
   private Key key(UTF8String name) {

@@ -2,6 +2,7 @@ package weft.kernel.window;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ final class KeyEngine implements Engine {
     KeyBucket bucket = new KeyBucket(task, state, store, panes, late);
     Knots knots = new Knots(state.watermarks);
     TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals = new TreeMap<>();
+    Map<Long, List<Doubt>> doubted = new HashMap<>();
     long doubts = 0;
     while (messages.hasNext()) {
       Row message = messages.next();
@@ -41,17 +43,24 @@ final class KeyEngine implements Engine {
         case Message.TAKEN -> report.absorbed += time;
         case Message.LATE -> late.add(payload);
         case Message.DOUBT -> {
+          long knot = message.getLong(Message.KNOT);
           doubts++;
-          Blob in = Blob.reading(payload);
-          byte[] segment = in.getArray();
-          byte[] lateRow = Arrays.copyOfRange(payload, in.position(), payload.length);
-          read(segment, time, lateRow, open(arrivals, knots, message.getLong(Message.KNOT)));
+          open(arrivals, knots, knot);
+          doubted.computeIfAbsent(knot, each -> new ArrayList<>()).add(Doubt.read(time, payload));
         }
         default -> read(payload, time, null, open(arrivals, knots, message.getLong(Message.KNOT)));
       }
     }
     int judged = late.size();
-    knots.forEach(knot -> bucket.run(arrivals.getOrDefault(knot, new LinkedHashMap<>()), knots.watermark()));
+    knots.forEach(
+        knot -> {
+          LinkedHashMap<UTF8String, List<Arrival>> brought =
+              arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
+          for (Doubt doubt : doubted.getOrDefault(knot, List.of())) {
+            judge(doubt, state.watermark, brought, late);
+          }
+          bucket.run(brought, knots.watermark());
+        });
     bucket.keep();
     task.describe(store);
     store.put(Place.head(), state.toArray());
@@ -64,6 +73,29 @@ final class KeyEngine implements Engine {
     byte[] told = report.toJson(Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
     out.add(RowFactory.create(Message.REPORT, told));
     return out;
+  }
+
+  /** Takes a record into every window of its own that is still kept at a watermark; one that has none is late. */
+  private void judge(
+      Doubt doubt, long watermark, Map<UTF8String, List<Arrival>> arrivals, List<byte[]> late) {
+    Shape shape = task.shape();
+    if (shape.isSession()) {
+      // Whether a session that is kept takes it is known once sessions are merged.
+      read(doubt.segment(), doubt.eventMs(), doubt.lateRow(), arrivals);
+      return;
+    }
+    boolean isLate = true;
+    long slice = shape.slice(doubt.eventMs());
+    long last = shape.lastStart(slice);
+    for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+      if (!shape.isExpired(Millis.plus(start, shape.size), watermark)) {
+        isLate = false;
+        read(doubt.segment(), start, null, arrivals);
+      }
+    }
+    if (isLate) {
+      late.add(LateRow.behind(doubt.lateRow(), task.lateType(), watermark - doubt.eventMs()));
+    }
   }
 
   private static Map<UTF8String, List<Arrival>> open(
@@ -81,10 +113,10 @@ final class KeyEngine implements Engine {
       long[] longs = Arrays.copyOfRange(table.longs(), entry * layout.longs, (entry + 1) * layout.longs);
       Object[] objects = Arrays.copyOfRange(table.objects(), entry * layout.objects, (entry + 1) * layout.objects);
       long start = time;
-      long end = time + shape.size;
+      long end = Millis.plus(time, shape.size);
       if (shape.isSession()) {
         start = layout.first(longs, 0);
-        end = layout.last(longs, 0) + shape.gap;
+        end = Millis.plus(layout.last(longs, 0), shape.gap);
       } else if (shape.isGlobal()) {
         start = Long.MIN_VALUE;
         end = Long.MAX_VALUE;

@@ -1,5 +1,7 @@
 package weft.kernel.window;
 
+import java.util.Arrays;
+
 /** One window of one key: its bounds, its accumulators, and how far its panes have come. */
 final class KeyWindow {
   /** No place in the agenda. */
@@ -68,9 +70,9 @@ final class KeyWindow {
     layout.merge(longs, 0, objects, 0, otherLongs, 0, others, 0);
   }
 
-  /** Forgets the records, but not what was told of them. */
-  void clear() {
-    java.util.Arrays.fill(longs, 0);
-    java.util.Arrays.fill(objects, null);
+  /** Forgets the records, but not what was told of them, nor when the first and the last of them were. */
+  void clear(Layout layout) {
+    layout.clear(longs);
+    Arrays.fill(objects, null);
   }
 }

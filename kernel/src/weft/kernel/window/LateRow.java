@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Writes a late record as a row: its columns, the bounds of the window it missed, its lateness, its position. */
@@ -22,6 +23,14 @@ final class LateRow {
 
   LateRow(StructType type) {
     this.whole = UnsafeProjection.create(CollectionConverters.asScala(places(type)).toList());
+  }
+
+  /** The same late row with another lateness: that by the watermark of the operator which judged it. */
+  static byte[] behind(byte[] written, StructType type, long lateness) {
+    UnsafeRow row = new UnsafeRow(type.size());
+    row.pointTo(written, Platform.BYTE_ARRAY_OFFSET + Long.BYTES, written.length - Long.BYTES);
+    row.setLong(type.fieldIndex("lateness_ms"), lateness);
+    return written;
   }
 
   /** The columns of a stream with what a late row adds, before the struct that comes last. */
@@ -65,8 +74,8 @@ final class LateRow {
    * window and has no lateness.
    */
   void write(InternalRow columns, Long startMs, Long endMs, Long lateness, Blob out) {
-    added.update(0, startMs == null ? null : startMs * 1000);
-    added.update(1, endMs == null ? null : endMs * 1000);
+    added.update(0, startMs == null ? null : Millis.toMicros(startMs));
+    added.update(1, endMs == null ? null : Millis.toMicros(endMs));
     added.update(2, lateness);
     UnsafeRow written = whole.apply(joined.apply(columns, added));
     out.putLong(written.getSizeInBytes());

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 
@@ -144,14 +145,26 @@ final class Layout implements Serializable {
     return hold < 0 || slots[l + hold] == 0 ? null : slots[l + hold] - BIAS;
   }
 
+  /** Empties the slots of one entry, but for its first and last event time. */
+  void clear(long[] slots) {
+    long first = span < 0 ? 0 : slots[span];
+    long last = span < 0 ? 0 : slots[span + 1];
+    Arrays.fill(slots, 0);
+    if (span >= 0) {
+      slots[span] = first;
+      slots[span + 1] = last;
+    }
+  }
+
   void clearStamp(long[] slots, int l) {
     if (hold >= 0) {
       slots[l + hold] = 0;
     }
   }
 
+  /** The first event time; the lowest long where nothing is known of it. */
   long first(long[] slots, int l) {
-    return slots[l + span] - BIAS;
+    return span < 0 || slots[l + span] == 0 ? Knots.NONE : slots[l + span] - BIAS;
   }
 
   long last(long[] slots, int l) {

@@ -63,8 +63,8 @@ final class PaneRow {
 
   /** Sets what the next panes have in common; a global window has neither start nor end. */
   PaneRow of(Long startMs, Long endMs, boolean isFinal) {
-    window.update(0, startMs == null ? null : startMs * 1000);
-    window.update(1, endMs == null ? null : endMs * 1000);
+    window.update(0, startMs == null ? null : Millis.toMicros(startMs));
+    window.update(1, endMs == null ? null : Millis.toMicros(endMs));
     window.update(5, isFinal);
     return this;
   }
@@ -83,7 +83,7 @@ final class PaneRow {
   private void write(
       long[] longs, int l, Object[] objects, int o, long missing, UTF8String kind, int revision, long timestampMs) {
     long records = longs[l + Layout.RECORDS];
-    window.update(2, timestampMs * 1000);
+    window.update(2, Millis.toMicros(timestampMs));
     window.update(3, kind);
     window.update(4, revision);
     window.update(6, records);

@@ -64,7 +64,7 @@ public final class Panes {
     Column eventTime = inputs.get(Plan.EVENT_TIME_AT);
     Column watermark = inputs.get(Plan.WATERMARK_AT);
     Column age = functions.unix_micros(watermark).minus(functions.unix_micros(eventTime));
-    return eventTime.isNull().or(age.geq(functions.lit(shape.lateness * 1000)));
+    return eventTime.isNull().or(age.geq(functions.lit(Millis.toMicros(shape.lateness))));
   }
 
   private static Definition define(Dataset<Row> rows, JsonNode each, List<Column> arguments) {

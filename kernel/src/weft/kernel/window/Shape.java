@@ -40,7 +40,7 @@ final class Shape implements Serializable {
     this.size = window.path("size_ms").asLong();
     this.slide = window.path("slide_ms").asLong(size);
     this.gap = window.path("gap_ms").asLong();
-    this.offset = window.path("offset_ms").asLong();
+    this.offset = centred(window.path("offset_ms").asLong(), slide);
     this.lateness = window.path("allowed_lateness_ms").asLong();
     this.ttl = window.path("ttl_ms").asLong(NEVER);
     this.accumulates = window.path("accumulate").asBoolean(true);
@@ -53,6 +53,15 @@ final class Shape implements Serializable {
     this.earlyEvery = early.path("every_ms").asLong(NEVER);
     this.lateCount = trigger.path("late").path("count").asLong(1);
     this.width = gcd(size, slide);
+  }
+
+  /** The same grid by the offset nearest to zero, so that sums with it stay far from the limits. */
+  private static long centred(long offset, long slide) {
+    if (slide == 0) {
+      return 0;
+    }
+    long rest = Math.floorMod(offset, slide);
+    return rest > slide / 2 ? rest - slide : rest;
   }
 
   private static long gcd(long a, long b) {
@@ -75,7 +84,7 @@ final class Shape implements Serializable {
 
   /** Whether the first and last event time of a window matter. */
   boolean hasSpan() {
-    return isSession() || ttl != NEVER;
+    return isSession() || ttl != NEVER || earlyEvery != NEVER;
   }
 
   /** Whether all keys of a window fire together, so that slices of many keys can be kept as one. */
@@ -85,7 +94,7 @@ final class Shape implements Serializable {
 
   /** The start of the slice that holds an event time. */
   long slice(long eventMs) {
-    return Math.floorDiv(eventMs - offset, width) * width + offset;
+    return Millis.plus(Millis.floor(Millis.minus(eventMs, offset), width), offset);
   }
 
   long width() {
@@ -94,26 +103,27 @@ final class Shape implements Serializable {
 
   /** The start of the first window that holds a slice. */
   long firstStart(long slice) {
-    long earliest = slice + width - size;
-    return Math.floorDiv(earliest - offset + slide - 1, slide) * slide + offset;
+    long earliest = Millis.minus(Millis.plus(slice, width), size);
+    return Millis.plus(Millis.ceiling(Millis.minus(earliest, offset), slide), offset);
   }
 
   /** The start of the last window that holds a slice. */
   long lastStart(long slice) {
-    return Math.floorDiv(slice - offset, slide) * slide + offset;
+    return Millis.plus(Millis.floor(Millis.minus(slice, offset), slide), offset);
   }
 
   long firstEnd(long slice) {
-    return firstStart(slice) + size;
+    return Millis.plus(firstStart(slice), size);
   }
 
   long lastEnd(long slice) {
-    return lastStart(slice) + size;
+    return Millis.plus(lastStart(slice), size);
   }
 
   /** The first end of any window after a time. */
   long endAfter(long time) {
-    return (Math.floorDiv(time - offset - size, slide) + 1) * slide + offset + size;
+    long start = Millis.next(Millis.minus(Millis.minus(time, offset), size), slide);
+    return Millis.plus(Millis.plus(start, offset), size);
   }
 
   boolean isEnded(long end, long watermark) {
@@ -122,6 +132,6 @@ final class Shape implements Serializable {
 
   /** Whether the lateness of a window with this end has passed at a watermark. */
   boolean isExpired(long end, long watermark) {
-    return watermark != Knots.NONE && end <= watermark - lateness;
+    return watermark != Knots.NONE && end <= Millis.minus(watermark, lateness);
   }
 }

@@ -15,8 +15,9 @@ import scala.collection.IterableOnce;
 /**
  * Sends whole rows to the buckets of their keys, many in one message.
  *
- * <p>In: control, event time, knot and watermark of a row, its keys, and the columns that a late row keeps, its id last.
- * A row whose time has passed, so that nobody remembers its key, is late.
+ * <p>In: control, event time, knot and watermark of a row, its keys, when it was written to its stream, and the columns
+ * that a late row keeps, its id last. A row whose time has passed, so that nobody remembers its key, is late. The time of
+ * a row without an event time is when it was written; a message tells the latest of those among its rows.
  */
 final class Shipper extends RowGenerator {
   private static final long serialVersionUID = 1;
@@ -29,11 +30,18 @@ final class Shipper extends RowGenerator {
 
   private transient UnsafeProjection valuesOf;
   private transient UnsafeProjection keyOf;
+  private transient UnsafeProjection arrivalOf;
   private transient UnsafeProjection rowOf;
   private transient UnsafeProjection columnsOf;
   private transient LateRow lateRow;
   private transient Mail mail;
-  private transient Map<Long, Blob[]> waiting;
+  private transient Map<Long, Parcel[]> waiting;
+
+  /** Rows on their way to one bucket, and when the last of those without an event time was written. */
+  private static final class Parcel {
+    final Blob rows = new Blob();
+    long arrival = Knots.NONE;
+  }
 
   Shipper(List<Expression> inputs, StructType lateType, String identity, int buckets, int keys, long within) {
     super(inputs, Message.IN, identity);
@@ -53,8 +61,9 @@ final class Shipper extends RowGenerator {
     int afterKeys = Plan.HEAD + keys;
     valuesOf = projection(0, Plan.HEAD);
     keyOf = projection(Plan.HEAD, afterKeys);
-    rowOf = projection(afterKeys, inputs().size() - 1);
-    columnsOf = projection(afterKeys, inputs().size());
+    arrivalOf = projection(afterKeys, afterKeys + 1);
+    rowOf = projection(afterKeys + 1, inputs().size() - 1);
+    columnsOf = projection(afterKeys + 1, inputs().size());
     lateRow = new LateRow(lateType);
     mail = new Mail(buckets);
     waiting = new HashMap<>();
@@ -71,22 +80,27 @@ final class Shipper extends RowGenerator {
     }
     UnsafeRow key = keyOf.apply(row);
     int bucket = Buckets.of(Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
-    if (values.isNullAt(Plan.EVENT_TIME_AT)) {
+    boolean isTimeless = values.isNullAt(Plan.EVENT_TIME_AT);
+    UnsafeRow arrival = arrivalOf.apply(row);
+    if (isTimeless && arrival.isNullAt(0)) {
       return Mail.one(late(row, bucket, null, 0));
     }
-    long eventMs = Math.floorDiv(values.getLong(Plan.EVENT_TIME_AT), 1000L);
-    if (!values.isNullAt(Plan.WATERMARK_AT)) {
+    long time = isTimeless ? arrival.getLong(0) : values.getLong(Plan.EVENT_TIME_AT);
+    long eventMs = Math.floorDiv(time, 1000L);
+    if (!isTimeless && !values.isNullAt(Plan.WATERMARK_AT)) {
       long watermark = Math.floorDiv(values.getLong(Plan.WATERMARK_AT), 1000L);
-      if (eventMs + within <= watermark) {
+      if (Millis.plus(eventMs, within) <= watermark) {
         return Mail.one(late(row, bucket, eventMs, watermark - eventMs));
       }
     }
-    Blob[] blobs = waiting.computeIfAbsent(values.getLong(Plan.KNOT_AT), each -> new Blob[buckets]);
-    blobs[bucket] = blobs[bucket] == null ? new Blob() : blobs[bucket];
-    blobs[bucket].putArray(key.getBytes());
-    blobs[bucket].putLong(values.getLong(Plan.EVENT_TIME_AT));
-    blobs[bucket].putArray(((UTF8String) id().eval(row)).getBytes());
-    blobs[bucket].putArray(rowOf.apply(row).getBytes());
+    Parcel[] parcels = waiting.computeIfAbsent(values.getLong(Plan.KNOT_AT), each -> new Parcel[buckets]);
+    parcels[bucket] = parcels[bucket] == null ? new Parcel() : parcels[bucket];
+    Parcel parcel = parcels[bucket];
+    parcel.arrival = isTimeless ? Math.max(parcel.arrival, eventMs) : parcel.arrival;
+    parcel.rows.putArray(key.getBytes());
+    parcel.rows.putLong(time);
+    parcel.rows.putArray(((UTF8String) id().eval(row)).getBytes());
+    parcel.rows.putArray(rowOf.apply(row).getBytes());
     return Mail.none();
   }
 
@@ -99,10 +113,11 @@ final class Shipper extends RowGenerator {
     List<InternalRow> out = new ArrayList<>();
     if (waiting != null) {
       waiting.forEach(
-          (knot, blobs) -> {
+          (knot, parcels) -> {
             for (int bucket = 0; bucket < buckets; bucket++) {
-              if (blobs[bucket] != null) {
-                out.add(mail.message(bucket, Message.SEGMENT, knot, 0, blobs[bucket].toArray()));
+              Parcel parcel = parcels[bucket];
+              if (parcel != null) {
+                out.add(mail.message(bucket, Message.SEGMENT, knot, parcel.arrival, parcel.rows.toArray()));
               }
             }
           });
@@ -112,7 +127,7 @@ final class Shipper extends RowGenerator {
 
   private InternalRow late(InternalRow row, int bucket, Long eventMs, long lateness) {
     Blob out = new Blob();
-    Long end = eventMs == null ? null : eventMs + within;
+    Long end = eventMs == null ? null : (Long) Millis.plus(eventMs, within);
     lateRow.write(columnsOf.apply(row), eventMs, end, eventMs == null ? null : (Long) lateness, out);
     return mail.message(bucket, Message.LATE, 0, 0, out.toArray());
   }

@@ -73,7 +73,7 @@ final class SliceBucket {
   /** Late panes of a window that has fired: for each key with new records, all of them or the new ones. */
   private void revise(long end, Map<Long, List<byte[]>> late) {
     Table brought = new Table(layout);
-    for (long start = end - shape.size; start < end; start += shape.width()) {
+    for (long start = end - shape.size; start < end; start = Millis.plus(start, shape.width())) {
       for (byte[] segment : late.getOrDefault(start, List.of())) {
         Segment.readInto(segment, brought, layouts.reader(Segment.layout(segment)));
       }
@@ -112,8 +112,8 @@ final class SliceBucket {
     state.watermark = watermark;
     long shift = shape.isFinal ? shape.lateness : 0;
     TreeSet<Long> ends = new TreeSet<>();
-    long after = before == Knots.NONE ? Knots.NONE : before - shift;
-    state.slices.keySet().forEach(slice -> addEnds(slice, after, watermark - shift, ends));
+    long after = before == Knots.NONE ? Knots.NONE : Millis.minus(before, shift);
+    state.slices.keySet().forEach(slice -> addEnds(slice, after, Millis.minus(watermark, shift), ends));
     ends.forEach(this::fire);
     dropExpired();
   }
@@ -121,7 +121,7 @@ final class SliceBucket {
   /** Adds the ends of the windows that hold a slice, after one time and up to another. */
   private void addEnds(long slice, long after, long upTo, TreeSet<Long> ends) {
     long last = Math.min(shape.lastEnd(slice), upTo);
-    for (long end = firstEnd(slice, after); end <= last; end += shape.slide) {
+    for (long end = firstEnd(slice, after); end <= last; end = Millis.plus(end, shape.slide)) {
       ends.add(end);
     }
   }
@@ -232,12 +232,12 @@ final class SliceBucket {
   /** How many windows have records and are not finished. */
   long windows() {
     long windows = 0;
-    long counted = state.watermark == Knots.NONE ? Knots.NONE : state.watermark - shape.lateness;
+    long counted = state.watermark == Knots.NONE ? Knots.NONE : Millis.minus(state.watermark, shape.lateness);
     for (long slice : state.slices.keySet()) {
       long last = shape.lastEnd(slice);
       long first = firstEnd(slice, counted);
       if (first <= last) {
-        windows += (last - first) / shape.slide + 1;
+        windows += Millis.minus(last, first) / shape.slide + 1;
         counted = last;
       }
     }
@@ -248,7 +248,7 @@ final class SliceBucket {
   Long hold() {
     Long hold = null;
     long shift = shape.isFinal ? shape.lateness : 0;
-    long passed = state.watermark == Knots.NONE ? Knots.NONE : state.watermark - shift;
+    long passed = state.watermark == Knots.NONE ? Knots.NONE : Millis.minus(state.watermark, shift);
     for (Map.Entry<Long, SliceState.Slice> each : state.slices.entrySet()) {
       long first = firstEnd(each.getKey(), passed);
       if (first <= shape.lastEnd(each.getKey())) {

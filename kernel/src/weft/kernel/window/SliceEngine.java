@@ -29,6 +29,7 @@ final class SliceEngine implements Engine {
     SliceBucket bucket = new SliceBucket(task, state, store, panes);
     Knots knots = new Knots(state.watermarks);
     TreeMap<Long, Map<Long, List<byte[]>>> late = new TreeMap<>();
+    Map<Long, List<Doubt>> doubts = new HashMap<>();
     while (messages.hasNext()) {
       Row message = messages.next();
       byte[] payload = message.getAs(Message.PAYLOAD);
@@ -40,20 +41,38 @@ final class SliceEngine implements Engine {
           report.late++;
           out.add(RowFactory.create(Message.LATE, payload));
         }
+        case Message.DOUBT -> {
+          long knot = message.getLong(Message.KNOT);
+          knots.add(knot);
+          doubts.computeIfAbsent(knot, each -> new ArrayList<>()).add(Doubt.read(time, payload));
+        }
         default -> {
           long knot = message.getLong(Message.KNOT);
           if (knot == Message.ANY_KNOT) {
             bucket.take(time, payload);
           } else {
             knots.add(knot);
-            late.computeIfAbsent(knot, each -> new HashMap<>())
-                .computeIfAbsent(time, each -> new ArrayList<>())
-                .add(payload);
+            file(late, knot, time, payload);
           }
         }
       }
     }
-    knots.forEach(knot -> bucket.run(late.getOrDefault(knot, Map.of()), knots.watermark()));
+    knots.forEach(
+        knot -> {
+          for (Doubt doubt : doubts.getOrDefault(knot, List.of())) {
+            long slice = task.shape().slice(doubt.eventMs());
+            if (task.shape().isExpired(task.shape().lastEnd(slice), state.watermark)) {
+              report.late++;
+              long lateness = state.watermark - doubt.eventMs();
+              byte[] row = LateRow.behind(doubt.lateRow(), task.lateType(), lateness);
+              out.add(RowFactory.create(Message.LATE, row));
+            } else {
+              report.absorbed++;
+              file(late, knot, slice, doubt.segment());
+            }
+          }
+          bucket.run(late.getOrDefault(knot, Map.of()), knots.watermark());
+        });
     bucket.keep();
     task.describe(store);
     store.put(Place.head(), state.toArray());
@@ -63,5 +82,12 @@ final class SliceEngine implements Engine {
     byte[] told = report.toJson(number, state.watermark, bucket.hold(), bucket.windows());
     out.add(RowFactory.create(Message.REPORT, told));
     return out;
+  }
+
+  private static void file(
+      Map<Long, Map<Long, List<byte[]>>> late, long knot, long slice, byte[] segment) {
+    late.computeIfAbsent(knot, each -> new HashMap<>())
+        .computeIfAbsent(slice, each -> new ArrayList<>())
+        .add(segment);
   }
 }

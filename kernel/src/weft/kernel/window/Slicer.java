@@ -113,22 +113,29 @@ final class Slicer extends RowGenerator {
       long slice = shape.slice(eventMs);
       long lastEnd = shape.lastEnd(slice);
       if (shape.isExpired(lastEnd, watermark)) {
-        return Mail.one(late(values, hash, lastEnd, watermark - eventMs));
+        return Mail.one(
+            task.inputs() > 1
+                ? doubt(values, key, hash, eventMs, watermark, lastEnd)
+                : late(values, hash, lastEnd, watermark - eventMs));
       }
       add(shape.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot, slice, key, hash, values, eventMs, watermark);
     } else if (shape.isGlobal()) {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (shape.isSession()) {
-      if (shape.isExpired(eventMs + shape.gap, watermark)) {
-        return Mail.one(doubt(values, key, hash, eventMs, watermark));
+      if (shape.isExpired(Millis.plus(eventMs, shape.gap), watermark)) {
+        return Mail.one(doubt(values, key, hash, eventMs, watermark, Millis.plus(eventMs, shape.gap)));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
       add(knot, Math.floorDiv(eventMs, shape.gap), key, hash, values, eventMs, watermark);
     } else {
       boolean isLate = true;
       long slice = shape.slice(eventMs);
-      for (long start = shape.firstStart(slice); start <= shape.lastStart(slice); start += shape.slide) {
-        if (!shape.isExpired(start + shape.size, watermark)) {
+      if (task.inputs() > 1 && shape.isExpired(shape.firstEnd(slice), watermark)) {
+        return Mail.one(doubt(values, key, hash, eventMs, watermark, shape.lastEnd(slice)));
+      }
+      long last = shape.lastStart(slice);
+      for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+        if (!shape.isExpired(Millis.plus(start, shape.size), watermark)) {
           isLate = false;
           add(knot, start, key, hash, values, eventMs, watermark);
         }
@@ -203,14 +210,16 @@ final class Slicer extends RowGenerator {
     return mail.message(Buckets.of(hash, task.buckets()), Message.LATE, 0, 0, out.toArray());
   }
 
-  /** A record that is late unless a session that is still kept takes it, which only the bucket knows. */
-  private InternalRow doubt(InternalRow values, UnsafeRow key, int hash, long eventMs, long watermark) {
+  /** A record of which only the bucket knows whether it is late, and if so for the window that has this end. */
+  private InternalRow doubt(
+      InternalRow values, UnsafeRow key, int hash, long eventMs, long watermark, long end) {
     Table alone = new Table(task.layout());
     int entry = alone.insert(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes(), hash);
     task.layout().add(alone, entry, values, moment, eventMs, watermark);
     Blob out = new Blob();
     out.putArray(Segment.of(alone, task.layout(), layoutId));
-    lateRow.write(lateColumns(values), eventMs, eventMs + task.shape().gap, watermark - eventMs, out);
+    long start = task.shape().isSession() ? eventMs : end - task.shape().size;
+    lateRow.write(lateColumns(values), start, end, watermark - eventMs, out);
     int bucket = Buckets.of(hash, task.buckets());
     return mail.message(bucket, Message.DOUBT, values.getLong(Plan.KNOT_AT), eventMs, out.toArray());
   }

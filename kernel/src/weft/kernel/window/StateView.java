@@ -49,12 +49,12 @@ public final class StateView {
   private static final StructType VALUE =
       new StructType().add("place", DataTypes.BinaryType).add("value", DataTypes.BinaryType);
 
-  /** A key as text, the bounds of its window, how many records it holds, and its aggregates as JSON. */
+  /** A key as text, the bounds of its window in milliseconds, how many records it holds, its aggregates as JSON. */
   private static final StructType WINDOW =
       new StructType()
           .add("key", DataTypes.StringType)
-          .add("start", DataTypes.TimestampType)
-          .add("end", DataTypes.TimestampType)
+          .add("start", DataTypes.LongType)
+          .add("end", DataTypes.LongType)
           .add("records", DataTypes.LongType)
           .add("values", DataTypes.StringType);
 
@@ -187,9 +187,11 @@ public final class StateView {
         state.layout.write(
             table.longs(), entry * state.layout.longs, table.objects(), entry * state.layout.objects, slots);
         String key = KeyText.of(table.key(entry), state.keys);
-        for (long start = shape.firstStart(slice); start <= shape.lastStart(slice); start += shape.slide) {
-          if (!shape.isExpired(start + shape.size, state.watermark)) {
-            out.add(RowFactory.create(key, start, start + shape.size, slots.toArray()));
+        long last = shape.lastStart(slice);
+        for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+          long end = Millis.plus(start, shape.size);
+          if (!shape.isExpired(end, state.watermark)) {
+            out.add(RowFactory.create(key, start, end, slots.toArray()));
           }
         }
       }
@@ -253,8 +255,8 @@ public final class StateView {
       try {
         return RowFactory.create(
             group.getString(0),
-            isGlobal ? null : new java.sql.Timestamp(group.getLong(1)),
-            isGlobal ? null : new java.sql.Timestamp(group.getLong(2)),
+            isGlobal ? null : group.getLong(1),
+            isGlobal ? null : group.getLong(2),
             records,
             JSON.writeValueAsString(values));
       } catch (JsonProcessingException e) {

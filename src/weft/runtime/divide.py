@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
+from weft.lineage.identity import Mark
 from weft.runtime import checkpoints, session
 from weft.runtime.layout import Layout, layout_of, write_layout
 from weft.windows.state import KeptWindow, read_windows
@@ -23,17 +24,19 @@ class RepartitionError(WeftError):
     code = "repartition.failed"
 
 
-def repartition(
-    worker: Worker, *, pipeline: str, epoch: int, batch: int, partitions: int
+def divide(
+    worker: Worker, *, pipeline: str, epoch: int, new_epoch: int, batch: int, partitions: int
 ) -> dict[str, Any]:
-    """Make the checkpoint of the next epoch with its state in so many partitions; the old one stays as it is."""
+    """Make the checkpoint of a new epoch with its state in so many partitions; the old one stays as it is."""
     home = worker.storage.pipeline(pipeline)
     old = Path(worker.storage.checkpoint(pipeline, epoch))
-    new = Path(worker.storage.checkpoint(pipeline, epoch + 1))
+    new = Path(worker.storage.checkpoint(pipeline, new_epoch))
     before = layout_of(home, parallelism=partitions)
-    if before.partitions != partitions:
+    if before.partitions != partitions or not new.exists():
         shutil.rmtree(new, ignore_errors=True)
-        checkpoints.cut(old, new, batch=batch, offsets=None)
+        identity = worker.identity
+        mark = Mark(pipeline, new_epoch, identity.history, identity.generation)
+        checkpoints.cut(old, new, batch=batch, offsets=None, mark=mark)
         forked = session.fork(worker.spark)
         forked._streamingCheckpointManager.repartition(str(new), partitions)
         kept = _windows(worker, old, batch)

@@ -1,0 +1,1 @@
+"""What holds pipelines and changes several things: planned as steps, written down, run, resumed and ended here."""

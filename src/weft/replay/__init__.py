@@ -1,1 +1,0 @@
-"""Again, or differently: taking back what was done, and (later) running recorded knots once more."""

@@ -1,0 +1,34 @@
+"""What the service answers: values in the same form in which they are stored, as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from weft import canonical, codec
+from weft.lineage.knot import Knot
+
+
+class Answer(Response):
+    """A value as a response; the route says in its `response_model` what it is."""
+
+    media_type = "application/json"
+
+    def __init__(self, value: Any, *, status_code: int = 200) -> None:
+        super().__init__(canonical.encode(plain(value)), status_code=status_code)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it. A knot is told in the form in which it was sealed, so that its hash can be checked."""
+    if isinstance(value, Knot):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return codec.to_form(value)
+    if isinstance(value, Mapping):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return value

@@ -1,0 +1,164 @@
+"""A project that changes while it runs: what goes on, what is run again, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
+from weft.errors import WeftError
+from weft.testing import Play, play
+from weft.weaver.recorded import verify_storage
+
+COPY = {"from": "clean-orders", "to": "copied"}
+BEFORE = shop(clean=CLEAN, revenue=REVENUE, copy=COPY)
+BATCHES = 5
+
+
+def feed(run: Play, first: int, last: int) -> None:
+    for number in range(first, last):
+        run.feed("orders", orders(number * 9, 9))
+
+
+def changed(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    project = copy.deepcopy(BEFORE)
+    change(project["pipelines"])
+    return project
+
+
+def contents(run: Play, *streams: str) -> dict[str, list[str]]:
+    """Rows without what is null: a table keeps the columns that it once had."""
+    return {
+        stream: as_set(
+            [{n: v for n, v in row.items() if v is not None} for row in run.rows(stream)]
+        )
+        for stream in streams
+    }
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Play]:
+    with play(BEFORE, storage=tmp_path / "s") as running:
+        feed(running, 0, 3)
+        yield running
+
+
+def larger_window(pipelines: dict[str, Any]) -> None:
+    pipelines["revenue"]["window"]["size_ms"] = 15_000
+
+
+def another_key(pipelines: dict[str, Any]) -> None:
+    pipelines["revenue"]["by"] = []
+
+
+def another_aggregate(pipelines: dict[str, Any]) -> None:
+    pipelines["revenue"]["aggregate"]["revenue"] = "sum(total * 1)"
+    pipelines["revenue"]["aggregate"]["orders"] = "approx_count_distinct(id)"
+
+
+def another_input(pipelines: dict[str, Any]) -> None:
+    pipelines["copy"]["from"] = "orders"
+
+
+def another_output(pipelines: dict[str, Any]) -> None:
+    pipelines["clean"]["to"] = "cleaner-orders"
+    pipelines["copy"]["from"] = pipelines["revenue"]["from"] = "cleaner-orders"
+
+
+def another_name(pipelines: dict[str, Any]) -> None:
+    pipelines["duplicate"] = pipelines.pop("copy")
+
+
+RECOMPUTED = [larger_window, another_key, another_input, another_output, another_name]
+
+
+@pytest.mark.parametrize("change", RECOMPUTED)
+def test_what_cannot_go_on_is_refused_and_run_again_when_asked(
+    run: Play, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    after = changed(change)
+    streams = ("orders", "copied", "revenue")
+    before = contents(run, *streams)
+    with pytest.raises(WeftError) as refused:
+        run.apply(after)
+    assert refused.value.code == "project.needs-recompute" and refused.value.ids["pipelines"]
+    assert contents(run, *streams) == before
+    run.apply(after, recompute=True)
+    feed(run, 3, BATCHES)
+    with play(after, storage=tmp_path / "fresh") as fresh:
+        feed(fresh, 0, BATCHES)
+        expected = contents(fresh, *streams)
+    assert contents(run, *streams) == expected
+    assert verify_storage(run.storage, deep=True).findings == []
+
+
+def test_what_goes_on_is_told_and_takes_effect_from_the_next_knot_on(run: Play) -> None:
+    def change(pipelines: dict[str, Any]) -> None:
+        pipelines["clean"]["steps"][0] = {"filter": "total > 2"}
+        pipelines["revenue"]["window"]["allowed_lateness_ms"] = 9_000
+        pipelines["revenue"]["aggregate"]["most"] = "max(total)"
+
+    before = contents(run, "clean-orders")
+    after = changed(change)
+    response = run.api.put("/project", json=_form(after), params={"dry_run": True})
+    effects = response.json()["effects"]
+    assert {effect["verdict"] for effect in effects} == {"kept"}
+    assert any("null in windows that are open now" in effect["what"] for effect in effects)
+    run.apply(after)
+    feed(run, 3, 4)
+    woven = contents(run, "clean-orders")["clean-orders"]
+    assert set(before["clean-orders"]) < set(woven)
+    assert all(row["total"] > 2 for row in run.rows("clean-orders") if row["id"] >= 27)
+
+
+def _form(project: dict[str, Any]) -> dict[str, Any]:
+    from weft.project.load import load
+    from weft.testing import _eager
+
+    return _eager(load(project)).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda p: p["revenue"]["aggregate"].update(revenue="max(id)"), "column revenue"),
+        (lambda p: p["clean"]["steps"].append({"set": {"id": "cast(id as string)"}}), "column id"),
+    ],
+)
+def test_a_column_that_would_change_its_type_is_refused_whatever_is_asked(
+    run: Play, change: Callable[[dict[str, Any]], None], told: str
+) -> None:
+    for recompute in (False, True):
+        with pytest.raises(WeftError) as refused:
+            run.apply(changed(change), recompute=recompute)
+        assert refused.value.code == "project.cannot-change" and told in refused.value.message
+    feed(run, 3, 4)
+    assert len(run.rows("orders")) == 36
+
+
+def test_a_source_that_reads_elsewhere_is_another_stream(run: Play) -> None:
+    project = copy.deepcopy(BEFORE)
+    project["streams"]["orders"] = {
+        **project["streams"]["orders"],
+        "source": {"files": {"path": "/nowhere", "format": "json"}},
+    }
+    with pytest.raises(WeftError) as refused:
+        run.apply(project, recompute=True)
+    assert refused.value.code == "project.cannot-change"
+
+
+def test_a_pipeline_that_was_taken_out_goes_back_with_its_input_and_comes_back_whole(
+    run: Play, tmp_path: Path
+) -> None:
+    run.apply(changed(lambda p: p.pop("copy")))
+    feed(run, 3, 4)
+    run.rollback("clean-orders", to=1)
+    assert len(run.rows("copied")) < len(run.rows("clean-orders"))
+    run.apply(BEFORE)
+    feed(run, 4, BATCHES)
+    assert contents(run, "copied")["copied"] == contents(run, "clean-orders")["clean-orders"]
+    assert verify_storage(run.storage, deep=True).findings == []
