@@ -23,7 +23,7 @@ public final class Dedupe {
     List<Column> keys = new ArrayList<>();
     spec.get("by").forEach(each -> keys.add(Plan.key(rows, Sql.column(each.get("expr").textValue()))));
     inputs.addAll(keys);
-    inputs.add(functions.expr(Plan.WEFT + ".at").cast(DataTypes.TimestampType));
+    inputs.add(Sql.column(Plan.WEFT + ".at").cast(DataTypes.TimestampType));
     StructType stream = Plan.columns(rows, inputs);
     inputs.add(Plan.id());
     StructType late = LateRow.type(stream);
