@@ -217,19 +217,21 @@ VALUES: dict[str, list[str]] = {
 def hostile_rows(spark: SparkSession, count: int = 120, *, seed: int = 7) -> DataFrame:
     """Records of which each column is null, or one of the worst values of its type; every value is there."""
     chance = random.Random(seed)
-    rows = []
-    for number in range(count):
-        cells = []
-        for name, kind in COLUMNS.items():
-            pool = ["null", *VALUES[kind]]
-            value = (
-                pool[number % len(pool)]
-                if number < 60 and name in ("s", "i", "l", "d")
-                else chance.choice(pool)
-            )
-            cells.append(f"cast({value} as {kind}) as {name}")
-        rows.append("select " + ", ".join(cells))
-    return spark.sql(" union all ".join(rows)).coalesce(1)
+    pools = {name: ["null", *VALUES[kind]] for name, kind in COLUMNS.items()}
+    picked = [
+        [
+            number if number < len(pool) and len(pool) > 5 else chance.randrange(len(pool))
+            for pool in pools.values()
+        ]
+        for number in range(count)
+    ]
+    places = spark.createDataFrame(picked, ", ".join(f"`{name}` int" for name in COLUMNS))
+    cells = [
+        f"element_at(array({', '.join(f'cast({value} as {kind})' for value in pools[name])}), {name} + 1)"
+        f" as {name}"
+        for name, kind in COLUMNS.items()
+    ]
+    return places.coalesce(1).selectExpr(*cells)
 
 
 # What may stand for each word of the catalog: right, and for the words of types also wrong.

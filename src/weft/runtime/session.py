@@ -27,6 +27,11 @@ COMPILE_ALL = "-XX:-DontCompileHugeMethods"
 DEEP = "-Xss16m"
 """The plan of a batch is as deep as its rules have steps, and Spark walks, copies and sends it by recursion."""
 
+EXPLICIT = "-XX:-OmitStackTraceInFastThrow"
+"""Java throws errors without their message when it has thrown many, and a repeated batch must give the same reasons."""
+
+JAVA = f"{COMPILE_ALL} {DEEP} {EXPLICIT}"
+
 MEANING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -47,7 +52,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
-    "spark.executor.extraJavaOptions": f"{COMPILE_ALL} {DEEP}",
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -115,9 +120,7 @@ def create(
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
-        "spark.driver.extraJavaOptions": (
-            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL} {DEEP}"
-        ),
+        "spark.driver.extraJavaOptions": (f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {JAVA}"),
         **(conf or {}),
         **MEANING,
     }

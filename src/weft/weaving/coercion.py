@@ -101,10 +101,8 @@ def arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool] | None:
     """The type of `one sign two`, and whether it can raise; None when it is not possible."""
     if "unknown" in (one.name, two.name):
         return UNKNOWN, True
-    if sign in ("/", "div") and "null" in (one.name, two.name):
-        return (DOUBLE if sign == "/" else BIGINT), True
-    if one.name == two.name == "null":
-        return DOUBLE, True
+    if one.name == "null" and (two.name == "null" or (sign == "/" and two.name in NUMERICS)):
+        return (BIGINT if sign == "div" else DOUBLE), True
     # Null is of the other's type here.
     one, two = (two if one.name == "null" else one), (one if two.name == "null" else two)
     if one.name in NUMERICS and two.name in NUMERICS:

@@ -38,11 +38,20 @@ final class Guard {
 
   private final Map<Expression, Expression> done = new IdentityHashMap<>();
 
-  private Guard() {}
+  private final boolean isOptimized;
 
-  /** The expression with its guards. */
+  private Guard(boolean isOptimized) {
+    this.isOptimized = isOptimized;
+  }
+
+  /** The expression with its guards; refuses one that holds something unknown. */
   static Expression guarded(Expression expression) {
-    return new Guard().visit(expression, false);
+    return new Guard(false).visit(expression, false);
+  }
+
+  /** The same for what Spark has made of a guarded expression; what is new in it is Spark's own, and nobody's trick. */
+  static Expression guardedAgain(Expression expression) {
+    return new Guard(true).visit(expression, false);
   }
 
   /** Refuses an expression that holds something unknown; its own guards, if it needs any, are elsewhere. */
@@ -75,24 +84,32 @@ final class Guard {
     if (expression instanceof With with) {
       return visit(Let.of(with), inLoop);
     }
-    String guard = Known.guard(expression);
+    if (expression instanceof Metered metered && !metered.isIntact()) {
+      return visit(metered.part(0), inLoop);
+    }
+    String guard = guardOf(expression);
     if (isGuard(expression)) {
       return Trees.over(expression, call -> over(call, inLoop));
     }
     Expression inner = over(expression, inLoop);
     return switch (guard) {
-      case Known.LOOP, Known.LOOP_KEEPING -> isFold(inner) ? new Kept(inner) : inner;
+      case Known.LOOP, Known.LOOP_KEEPING -> isFold(inner) ? new Kept(inner) : Renewed.of(inner);
       case Known.OWN, Known.CHEAP, Known.CONDITIONAL -> inner;
       case Known.PATTERN -> PatternCall.of(inner);
-      case Known.PLAIN -> plain(inner, inLoop);
+      case Known.PLAIN -> Renewed.of(plain(inner, inLoop));
       default -> metered(inner, Model.named(guard), inLoop);
     };
+  }
+
+  private String guardOf(Expression expression) {
+    return isOptimized ? Known.find(expression).orElse(Known.PLAIN) : Known.guard(expression);
   }
 
   /** Whether an expression is there to guard the one below it, which needs no other guard then. */
   private static boolean isGuard(Expression expression) {
     Expression below = expression.children().isEmpty() ? null : expression.children().apply(0);
     return expression instanceof Metered
+        || expression instanceof Renewed
         || (expression instanceof Kept && isFold(below))
         || (Known.name(expression).equals(MAKE_VALID) && below instanceof Cast);
   }
@@ -102,7 +119,7 @@ final class Guard {
   }
 
   private Expression over(Expression expression, boolean inLoop) {
-    boolean isKeeping = Known.guard(expression).equals(Known.LOOP_KEEPING);
+    boolean isKeeping = guardOf(expression).equals(Known.LOOP_KEEPING);
     return Trees.over(
         expression,
         child -> child instanceof LambdaFunction lambda ? round(lambda, isKeeping) : visit(child, inLoop));

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
@@ -31,12 +32,15 @@ final class Known {
 
   /** What guards an expression; refuses one that is not known. */
   static String guard(Expression expression) {
+    return find(expression)
+        .orElseThrow(
+            () -> new RefusedException("Spark's expression " + name(expression) + " is not one that may run here."));
+  }
+
+  /** What guards an expression, if it is known. */
+  static Optional<String> find(Expression expression) {
     String home = expression.getClass().getName();
-    String guard = HOMES.stream().anyMatch(home::startsWith) ? GUARDS.get(name(expression)) : null;
-    if (guard == null) {
-      throw new RefusedException("Spark's expression " + name(expression) + " is not one that may run here.");
-    }
-    return guard;
+    return HOMES.stream().anyMatch(home::startsWith) ? Optional.ofNullable(GUARDS.get(name(expression))) : Optional.empty();
   }
 
   /** The class of an expression, or the method that it calls. */

@@ -11,13 +11,15 @@ final class Metered extends Staged {
   private static final long serialVersionUID = 1L;
 
   private final Model model;
+  private final String name;
   private transient Object[] constants;
   private transient int[] places;
   private transient List<DataType> types;
 
-  private Metered(Expression call, Model model) {
+  private Metered(Expression call, Model model, String name) {
     super(List.of(call));
     this.model = model;
+    this.name = name;
   }
 
   /** The call under this model. One of constants is hidden from Spark, which would compute it ahead of its guard. */
@@ -28,7 +30,12 @@ final class Metered extends Staged {
       arguments.set(0, new Opaque(arguments.get(0)));
       isHidden = true;
     }
-    return new Metered(isHidden ? call.withNewChildren(seq(arguments)) : call, model);
+    return new Metered(isHidden ? call.withNewChildren(seq(arguments)) : call, model, Known.name(call));
+  }
+
+  /** Whether Spark has left the call in its place, and not what it found to be the same. */
+  boolean isIntact() {
+    return Known.name(part(0)).equals(name);
   }
 
   @Override
@@ -55,7 +62,7 @@ final class Metered extends Staged {
       }
     }
     Expression body = first.isEmpty() ? call : call.withNewChildren(seq(arguments));
-    return new Stages(first, held, body, call.nullIntolerant());
+    return new Stages(first, held, Renewed.of(body), call.nullIntolerant());
   }
 
   @Override
@@ -75,7 +82,7 @@ final class Metered extends Staged {
 
   @Override
   Expression over(List<Expression> others) {
-    return new Metered(others.get(0), model);
+    return new Metered(others.get(0), model, name);
   }
 
   @Override

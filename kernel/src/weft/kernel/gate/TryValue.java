@@ -80,7 +80,7 @@ public final class TryValue extends GateExpression implements ConditionalExpress
   /** What is spent, and the expressions, with their guards as Spark has left or moved them. */
   private List<Expression> guarded() {
     if (guarded == null) {
-      guarded = parts().stream().map(Guard::guarded).toList();
+      guarded = parts().stream().map(Guard::guardedAgain).toList();
     }
     return guarded;
   }
@@ -117,7 +117,7 @@ public final class TryValue extends GateExpression implements ConditionalExpress
       for (int at = 1; at < all.size(); at++) {
         fields[VALUES - 1 + at] = all.get(at).eval(input);
       }
-    } catch (Exception | StackOverflowError e) {
+    } catch (Exception | StackOverflowError | AssertionError e) {
       fields = failed(fields.length, e);
     }
     fields[1] = budget == null ? null : budget.spent();
@@ -156,6 +156,8 @@ public final class TryValue extends GateExpression implements ConditionalExpress
         } catch (Exception %5$s) {
           %1$s = %6$s.failed(%2$d, %5$s);
         } catch (StackOverflowError %5$s) {
+          %1$s = %6$s.failed(%2$d, %5$s);
+        } catch (AssertionError %5$s) {
           %1$s = %6$s.failed(%2$d, %5$s);
         }
         %7$s
