@@ -36,6 +36,8 @@ class BucketReport:
 
     absorbed: int
     late: int
+    dead: int = 0
+    """Records whose aggregates cannot be computed."""
     hold: int | None = None
     """The lowest event time that a pane on time may still get."""
     windows: int = 0
@@ -94,10 +96,12 @@ class Operator:
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         absorbed, late = absorbed_and_late(written)
+        dead = sum(report.dead for report in reports(written))
         return Ledger(
-            rows_in=absorbed + late,
+            rows_in=absorbed + late + dead,
             absorbed=absorbed,
             late=late,
+            dead=dead,
             results=row_ledger(weave, written),
         )
 
@@ -118,8 +122,9 @@ class Operator:
             ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END"),
             ("_weft_bad", bad),
             ("_weft_raw", "CAST(NULL AS BINARY)"),
-            ("late", "late"),
-            ("control", "control"),
+            ("_weft_late", "late"),
+            ("_weft_control", "control"),
+            ("_weft_dead", "dead"),
         ]
         return kernel.select(frame, [[*columns.items(), *system]])
 

@@ -75,11 +75,11 @@ def compile_weave(
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
     not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
-    `late` and `control` too, and rows without `_weft`, which only carry those. With `timed` it ends in
-    `partition` and `event_time` of every row too, whatever its verdict.
+    `_weft_late`, `_weft_dead` and `_weft_control` too, and rows without `_weft`, which only carry those. With
+    `timed` it ends in `partition` and `event_time` of every row too, whatever its verdict.
     """
-    carried = ["late", "control"] if operator else []
-    hidden = ["_weft", "_weft_bad", "_weft_raw", *carried]
+    carried = ["late", "control", "dead"] if operator else []
+    hidden = ["_weft", "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
     cloth = Cloth(schema, list(schema.names), hidden, moment, functions)
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
@@ -175,12 +175,13 @@ def _finish(
         diverted.append(Target("late", f"{stream}.late"))
     sides = {target.column: target.column for target in targets}
     codes = _dead_codes(cloth)
+    brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(
         {
             "out": f"CASE WHEN _weft_verdict IS NULL THEN {_row(cloth.columns)} END",
-            "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
+            "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)}{brought} END",
             **sides,
-            **{name: name for name in carried},
+            **{name: f"_weft_{name}" for name in carried if name != "dead"},
             **{name: f"_weft.{name}" for name in ("partition", "event_time") if timed},
             "verdict": "_weft_verdict",
         }

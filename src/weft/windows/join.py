@@ -21,7 +21,9 @@ from weft.windows.window import WindowSpec
 
 Kind = Literal["inner", "left", "right", "full"]
 
-ROWS = Aggregate("rows", "collect_list", ("named_struct('left', left, 'right', right)",))
+ROWS = Aggregate(
+    "rows", "collect_list", ("named_struct('left', left, 'right', right)",), total=True
+)
 
 
 def attach(
@@ -38,8 +40,8 @@ def attach(
     """The joined rows of two streams, window by window.
 
     `on` gives the left column and the right one that must be equal; both frames are those of
-    `panes.attach`, each with control rows of its own. The answer has the columns `pane`, `late` and
-    `control`; a pane is one joined row with `window`, the keys under their left names, `left` and
+    `panes.attach`, each with control rows of its own. The answer has the columns of
+    `panes.attach`; a pane is one joined row with `window`, the keys under their left names, `left` and
     `right`. When late records come, all rows of the key come again with the next revision.
     """
     both = _side(left, "left", list(on), other=right).unionByName(
@@ -66,8 +68,10 @@ def attach(
     )
     return (
         pairs.where("pane is null or size(pair) > 0")
-        .select("pane", "late", "control", sql.explode_outer("pair").alias("pair"))
-        .select(sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control")
+        .select("pane", "late", "control", "dead", sql.explode_outer("pair").alias("pair"))
+        .select(
+            sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control", "dead"
+        )
     )
 
 

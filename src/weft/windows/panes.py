@@ -36,7 +36,8 @@ def attach(
 
     `frame` has the stream's columns, `_weft`, and `_control` with one control row per bucket and
     batch. `by` names key columns, or gives an expression for each name. The answer has the columns
-    `pane`, `late` and `control`, of which one is set in each row. With `state` in memory, each
+    `pane`, `late`, `control` and `dead` (records whose aggregates cannot be computed), of which one is
+    set in each row. With `state` in memory, each
     bucket's state is one value that any state store of Spark's takes, written whole in every batch.
     `inputs` is for operators over several streams.
     """

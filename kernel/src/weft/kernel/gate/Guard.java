@@ -88,6 +88,9 @@ final class Guard {
       return visit(metered.part(0), inLoop);
     }
     String guard = guardOf(expression);
+    if (expression instanceof Renewed) {
+      return Trees.over(expression, call -> call instanceof Metered ? visit(call, inLoop) : over(call, inLoop));
+    }
     if (isGuard(expression)) {
       return Trees.over(expression, call -> over(call, inLoop));
     }
@@ -97,7 +100,7 @@ final class Guard {
       case Known.OWN, Known.CHEAP, Known.CONDITIONAL -> inner;
       case Known.PATTERN -> PatternCall.of(inner);
       case Known.PLAIN -> Renewed.of(plain(inner, inLoop));
-      default -> metered(inner, Model.named(guard), inLoop);
+      default -> Renewed.of(metered(inner, Model.named(guard), inLoop));
     };
   }
 
@@ -109,7 +112,6 @@ final class Guard {
   private static boolean isGuard(Expression expression) {
     Expression below = expression.children().isEmpty() ? null : expression.children().apply(0);
     return expression instanceof Metered
-        || expression instanceof Renewed
         || (expression instanceof Kept && isFold(below))
         || (Known.name(expression).equals(MAKE_VALID) && below instanceof Cast);
   }

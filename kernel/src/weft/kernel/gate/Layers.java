@@ -3,6 +3,7 @@ package weft.kernel.gate;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.QueryPlanningTracker;
@@ -52,6 +53,14 @@ public final class Layers {
     org.apache.spark.sql.classic.Dataset<Row> selected = org.apache.spark.sql.classic.Dataset.ofRows(spark, plan);
     refuseUnknown(selected.queryExecution().analyzed(), layers.size());
     return selected;
+  }
+
+  /** One expression as a column of a frame; refuses one that holds anything but known expressions. */
+  public static Column column(Dataset<Row> frame, String sql) {
+    Column column = Sql.column(sql);
+    refuseUnknown(
+        ((org.apache.spark.sql.classic.Dataset<Row>) frame.select(column)).queryExecution().analyzed(), 1);
+    return column;
   }
 
   /** Refuses layers that Spark has read as anything but selections of known expressions. */

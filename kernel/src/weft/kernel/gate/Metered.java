@@ -33,6 +33,10 @@ final class Metered extends Staged {
     return new Metered(isHidden ? call.withNewChildren(seq(arguments)) : call, model, Known.name(call));
   }
 
+  Expression call() {
+    return part(0);
+  }
+
   /** Whether Spark has left the call in its place, and not what it found to be the same. */
   boolean isIntact() {
     return Known.name(part(0)).equals(name);
@@ -62,7 +66,7 @@ final class Metered extends Staged {
       }
     }
     Expression body = first.isEmpty() ? call : call.withNewChildren(seq(arguments));
-    return new Stages(first, held, Renewed.of(body), call.nullIntolerant());
+    return new Stages(first, held, body, call.nullIntolerant());
   }
 
   @Override

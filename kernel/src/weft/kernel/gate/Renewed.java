@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.expressions.json.StructsToJsonEvaluator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -16,7 +17,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>Spark makes maps and writes texts in buffers that it empties when it is done, and keeps the last format it has read.
  * A record that fails in between would leave its own to the next one.
  */
-final class Renewed extends GateExpression {
+final class Renewed extends GateExpression implements CodegenFallback {
   private static final long serialVersionUID = 1L;
   private static final Set<String> KEEPING =
       Set.of(
@@ -36,9 +37,10 @@ final class Renewed extends GateExpression {
     super(List.of(keeping));
   }
 
-  /** The expression, renewed where it is one that needs it. */
+  /** The expression, renewed where it is one that needs it, or meters one. */
   static Expression of(Expression expression) {
-    return KEEPING.contains(Known.name(expression)) ? new Renewed(expression) : expression;
+    Expression call = expression instanceof Metered metered ? metered.call() : expression;
+    return KEEPING.contains(Known.name(call)) ? new Renewed(expression) : expression;
   }
 
   @Override
@@ -52,13 +54,16 @@ final class Renewed extends GateExpression {
       isDone = true;
       return value;
     } finally {
-      fresh = isDone ? fresh : renewed();
+      fresh = isDone ? fresh : copy(part(0));
     }
   }
 
-  private Expression renewed() {
-    List<Expression> parts = CollectionConverters.asJava(part(0).children()).stream().map(Renewed::writer).toList();
-    return part(0).withNewChildrenInternal(CollectionConverters.asScala(parts).toIndexedSeq());
+  private static Expression copy(Expression expression) {
+    if (expression instanceof Metered metered) {
+      return metered.over(List.of(copy(metered.call())));
+    }
+    List<Expression> parts = CollectionConverters.asJava(expression.children()).stream().map(Renewed::writer).toList();
+    return expression.withNewChildrenInternal(CollectionConverters.asScala(parts).toIndexedSeq());
   }
 
   /** A writer that is written out as a constant, made anew. */
@@ -70,7 +75,7 @@ final class Renewed extends GateExpression {
 
   @Override
   public ExprCode doGenCode(CodegenContext context, ExprCode result) {
-    return interpreted(context, result);
+    return CodegenFallback.super.doGenCode(context, result);
   }
 
   @Override

@@ -58,7 +58,7 @@ public abstract class Staged extends GateExpression {
   @Override
   public final ExprCode doGenCode(CodegenContext context, ExprCode result) {
     Stages plan = stages();
-    if (Trees.any(plan.body, Staged::isInterpreted)) {
+    if (Trees.any(plan.body, CodegenFallback.class::isInstance)) {
       return interpreted(context, result);
     }
     List<String> first = new ArrayList<>();
@@ -88,10 +88,6 @@ public abstract class Staged extends GateExpression {
                 result.value(),
                 CodeGenerator.defaultValue(dataType(), false));
     return result.copy(code(declared + inside), result.isNull(), result.value());
-  }
-
-  private static boolean isInterpreted(Expression expression) {
-    return expression instanceof CodegenFallback || expression instanceof Renewed;
   }
 
   private String looking(CodegenContext context, List<String> boxed) {

@@ -28,7 +28,11 @@ public final class Dedupe {
     inputs.add(Plan.id());
     StructType late = LateRow.type(stream);
     StructType result =
-        new StructType().add("row", stream).add("late", late).add("control", DataTypes.StringType);
+        new StructType()
+            .add("row", stream)
+            .add("late", late)
+            .add("control", DataTypes.StringType)
+            .add("dead", DeadRow.type(rows));
     Shipper shipper = new Shipper(Plan.expressions(inputs), late, specJson, buckets, keys.size(), within);
     return Plan.run(rows, shipper, new DedupeEngine(buckets, within), result, Plan.isOnHeap(spec));
   }
