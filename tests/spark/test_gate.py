@@ -148,6 +148,20 @@ def test_a_record_may_spend_so_much_in_all_its_steps(run: Play) -> None:
     assert letter["reason"].startswith("[RECORD_TOO_COSTLY]")
 
 
+def test_a_rule_that_spends_too_much_leaves_the_others_alone(run: Play) -> None:
+    costly = "string(size(transform(sequence(1, 3000000), v -> v + 1)))"
+    rules = [
+        run.attach(stream="orders", steps=[{"set": {"email": text}}], output=f"side-{place}")
+        for place, text in enumerate([costly, "string(cast(id as int) + 1)"])
+    ]
+    run.feed("orders", [order(1)])
+    for rule in rules:
+        run.api.post(f"/rules/{rule.id}/retire").raise_for_status()
+    [letter] = run.rows("side-0.dead")
+    assert letter["reason"].startswith("[RECORD_TOO_COSTLY]")
+    assert [row["email"] for row in run.rows("side-1")] == ["2"]
+
+
 def test_the_worker_is_the_same_and_the_stream_goes_on(run: Play) -> None:
     before = len(run.rows("clean-orders"))
     run.feed("orders", [order(4)])

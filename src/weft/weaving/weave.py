@@ -142,7 +142,7 @@ def _divert(
     """
     assert rule.output is not None
     main, schema = list(cloth.columns), cloth.schema
-    kept = [*main, *_FATE]
+    kept = [*main, *_FATE, "_weft_spent"]
     parked = {name: f"_weft_main{depth}_{n}" for n, name in enumerate(kept)}
     side = f"_weft_side_{len(targets)}"
     skipped = cloth.code(Verdict("filtered", f"outside:{rule.id}"))
@@ -162,7 +162,12 @@ def _divert(
             dead.column: f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
         }
     )
-    cloth.reshape({name: parked[name] for name in main}, **{name: parked[name] for name in _FATE})
+    cloth.reshape(
+        {name: parked[name] for name in main},
+        **{name: parked[name] for name in _FATE},
+        # What was made for a copy that died is gone again, and no burden to the rules that follow.
+        _weft_spent=f"CASE WHEN _weft_verdict IN ({codes}) THEN {parked['_weft_spent']} ELSE _weft_spent END",
+    )
     cloth.hide(*parked.values())
     cloth.schema = schema
 
