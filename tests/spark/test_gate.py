@@ -51,6 +51,7 @@ SLOW = [
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
     with play(shop(clean=CLEAN), storage=tmp_path_factory.mktemp("gate")) as running:
+        running.feed("orders", [order(0)])  # what the first batch takes is no rule's fault
         yield running
 
 
@@ -149,7 +150,7 @@ def test_a_record_may_spend_so_much_in_all_its_steps(run: Play) -> None:
 
 
 def test_a_rule_that_spends_too_much_leaves_the_others_alone(run: Play) -> None:
-    costly = "string(size(transform(sequence(1, 3000000), v -> v + 1)))"
+    costly = "string(aggregate(sequence(1, 900000), 0, (a, x) -> aggregate(sequence(1, 99), 0, (b, y) -> y)))"
     rules = [
         run.attach(stream="orders", steps=[{"set": {"email": text}}], output=f"side-{place}")
         for place, text in enumerate([costly, "string(cast(id as int) + 1)"])

@@ -161,7 +161,7 @@ def test_duplicates_of_a_stream_without_time_are_told_by_when_they_were_written(
         assert run.rows("o.late") == []
         assert [knot.ledger.absorbed for knot in run.knots("o")] == [1, 1, 1]
         # A key is forgotten when its time has passed and something new came.
-        [windows] = [knot.watermarks["windows"] for knot in run.knots("o")[-1:]]
+        windows = run.knots("o")[-1].watermarks.windows
         assert windows == 2
 
 
