@@ -6,7 +6,7 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
-KERNEL := $(shell find kernel -name '*.java' -o -name 'build.py' 2>/dev/null)
+KERNEL := $(shell find kernel/src -type f 2>/dev/null) kernel/build.py
 
 help: ## List these commands.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'

@@ -147,7 +147,7 @@ def test_a_row_that_a_function_fails_for_is_a_dead_letter_with_the_reason_and_ot
     assert {do: letter["reason"] for do, letter in kept.items()} == bad
     assert {letter["step"] for letter in dead} == {"step:0"}
     assert json.loads(kept["mutate"]["record"])["n"] == 5
-    given = json.loads(kept["mutate"]["raw"])
+    given = json.loads(kept["mutate"]["record"])
     assert (given["id"], given["do"], given["tags"]) == (1, "mutate", [])
     ledger = run.knots("rows")[-1].ledger
     assert (ledger.rows_in, ledger.out, ledger.dead, ledger.missing()) == (10, 2, 8, 0)
@@ -208,7 +208,7 @@ def test_a_time_that_python_has_no_value_for_is_a_dead_letter_where_python_begin
     run.retire("far")
     assert [row["id"] for row in rows] == [14]
     assert letter["reason"].startswith("column 'day': 1005")
-    assert json.loads(letter["raw"])["day"].startswith("1005")
+    assert json.loads(letter["record"])["day"].startswith("1005")
     assert letter["reason"].endswith("is outside the years 1 to 9999 of Python")
     rows, _ = fed(run, "rows", record("fine", 15, day="0001-01-01"))
     assert rows[0]["day"] == date(1, 1, 1)

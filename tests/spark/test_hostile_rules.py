@@ -73,8 +73,9 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     (setting("explode(split(email, ','))"), "expression.generator"),
     (setting("*"), "expression.star"),
     # What would take all time or memory.
-    (filtering("email rlike '(a+)+$'"), "expression.pattern"),
-    (filtering("regexp_like(email, '(x|x)*y')"), "expression.pattern"),
+    (filtering("email rlike '(?=a)b'"), "expression.pattern"),
+    (filtering("regexp_like(email, '(x{1000}){1000}')"), "expression.pattern"),
+    (filtering("email rlike '\\\\p{Nothing}'"), "rule.refused-by-spark"),
     (setting("repeat(email, 1000000000)"), "expression.size"),
     (filtering(f"email = '{'x' * 1_000_000}'"), "expression.too-long"),
     (filtering("(" * 500 + "true" + ")" * 500), "expression.too-deep"),

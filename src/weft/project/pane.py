@@ -13,7 +13,7 @@ from weft.weaving.expression import check
 from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import new_name
 from weft.weaving.schema import Field, Schema, Type, parse_type
-from weft.windows.aggregate import Aggregate, parse_aggregate
+from weft.windows.aggregate import Aggregate, AggregateError, parse_aggregate
 from weft.windows.window import WindowSpec
 
 MOST_AGGREGATES = 64
@@ -123,6 +123,18 @@ def checked_aggregate(name: str, text: str, schema: Schema) -> tuple[Aggregate, 
     """An aggregate with its expressions checked, and the type of its column."""
     aggregate = parse_aggregate(name, text)
     arguments = [check(argument, schema) for argument in aggregate.arguments]
+    pinned = [call for argument in arguments for call in argument.pinned]
+    if pinned:
+        raise AggregateError(
+            f"Aggregate {name!r} calls {pinned[0]}(), which has no value of its own for each record.",
+            code="aggregate.pinned",
+            hint="Set a column to it in a step, and aggregate that column.",
+            aggregate=name,
+        )
     kind = aggregate.result_type([str(argument.type) for argument in arguments])
-    checked = replace(aggregate, arguments=tuple(argument.sql for argument in arguments))
+    checked = replace(
+        aggregate,
+        arguments=tuple(argument.sql for argument in arguments),
+        total=all(argument.total for argument in arguments),
+    )
     return checked, parse_type(kind)

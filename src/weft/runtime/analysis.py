@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.runtime import session
+from weft.runtime.kernel import ExpressionRefusedError
 from weft.runtime.relay import WEFT
 from weft.runtime.tables import fingerprint
 from weft.runtime.weaving import run_stages
@@ -52,14 +53,19 @@ def analyze(
         woven = run_stages(empty, weave, functions)
         woven._jdf.queryExecution().assertAnalyzed()
     except (AnalysisException, ParseException) as error:
-        text = (error.getMessage() or str(error)).strip().splitlines()[0]
-        raise RuleRefusedError(
-            f"Rule '{asked.id}' cannot run on stream '{asked.stream}': {text}",
-            hint=f"Correct the expression; `weft stream show {asked.stream}` lists the columns.",
-            rule=asked.id,
-            stream=asked.stream,
-        ) from error
+        raise _refused(asked, error.getMessage() or str(error)) from error
+    except ExpressionRefusedError as error:
+        raise _refused(asked, error.message) from error
     target = next(t for t in weave.targets if t.stream == (asked.output or asked.stream))
     made = woven.schema[target.column].dataType
     assert isinstance(made, StructType)
     return fingerprint(made)[1]
+
+
+def _refused(rule: Rule, reason: str) -> RuleRefusedError:
+    return RuleRefusedError(
+        f"Rule '{rule.id}' cannot run on stream '{rule.stream}': {reason.strip().splitlines()[0]}",
+        hint=f"Correct the expression; `weft stream show {rule.stream}` lists the columns.",
+        rule=rule.id,
+        stream=rule.stream,
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
+from weft.runtime import kernel
 from weft.runtime.recorded import Chunk, chunks, read
 from weft.runtime.tables import Tables
 from weft.weaving.schema import Schema, quoted
@@ -70,9 +70,7 @@ def _rows(
     chunk = found[0] if found else Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
     columns = ", ".join(map(quoted, schema.names))
-    return frame.select(
-        f.col("_weft.id").alias("id"), f.expr(f"to_json(struct({columns}))").alias(name)
-    )
+    return kernel.select(frame, [[("id", "_weft.id"), (name, f"to_json(struct({columns}))")]])
 
 
 def _examples(frame: DataFrame, *sides: str) -> tuple[DifferentRow, ...]:

@@ -20,7 +20,7 @@ from weft.weaving.reason import reason_of, shown
 from weft.weaving.schema import Schema
 from weft.weaving.weave import Call
 
-VERDICT, REASON, RAW = "_weft_verdict", "_weft_reason", "_weft_raw"
+VERDICT, REASON, RECORD = "_weft_verdict", "_weft_reason", "_weft_record"
 
 
 def call(frame: DataFrame, stage: Call, function: FunctionVersion) -> DataFrame:
@@ -168,12 +168,12 @@ class _Caller:
                 for row, reason in made.failed.items():
                     reasons[row] = reason
                 columns.append(pa.array(reasons, field.type))
-            elif field.name == RAW and made.failed:
-                raw = batch.column(RAW).to_pylist()
+            elif field.name == RECORD and made.failed:
+                records = batch.column(RECORD).to_pylist()
                 given = batch.select(list(self.stage.columns)).take(pa.array(list(made.failed)))
                 for row, record in zip(made.failed, documents(given), strict=True):
-                    raw[row] = to_json(record)
-                columns.append(pa.array(raw, field.type))
+                    records[row] = to_json(record).decode()
+                columns.append(pa.array(records, field.type))
             else:
                 columns.append(_typed(batch.column(field.name), field.type))
         return pa.RecordBatch.from_arrays(columns, schema=self.arrow)

@@ -9,13 +9,14 @@ from pyspark.sql import DataFrame
 
 from weft.clock import to_ms
 from weft.lineage.ledger import Ledger
+from weft.runtime import kernel
 from weft.runtime.clock import Clock
 from weft.runtime.kernel import Written
 from weft.runtime.shape import row_ledger
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
 from weft.sources.stream import open_stream, parsing_of, with_tick
-from weft.weaving.schema import Schema, quoted
+from weft.weaving.schema import Schema, literal, quoted
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
@@ -61,14 +62,14 @@ class Ingest:
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         rows = parse(frame, self._parsing, source=self._run.stream.name)
-        return rows.selectExpr(
-            *(quoted(name) for name in self.schema.names),
-            f"named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
-            f"'source', '{self._run.stream.name}', 'partition', _partition, "
-            "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP)) AS _weft",
-            f"{self._reason(pinned)} AS _weft_bad",
-            "_raw AS _weft_raw",
+        weft = (
+            "named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
+            f"'source', {literal(self._run.stream.name)}, 'partition', _partition, "
+            "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP))"
         )
+        columns = [(name, quoted(name)) for name in self.schema.names]
+        system = [("_weft", weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
+        return kernel.select(rows, [[*columns, *system]])
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:
         return self._clock.advance(pinned, written, self._stated(pinned))

@@ -62,6 +62,33 @@ def register(spark: SparkSession) -> None:
     _package(spark).Kernel.register(spark._jsparkSession)
 
 
+class ExpressionRefusedError(WeftError):
+    """An expression that the kernel does not let run, whoever checked it before."""
+
+    code = "expression.refused"
+    domain: Domain = "user"
+
+
+Columns = Sequence[tuple[str, str]]
+
+
+def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
+    """The frame with SELECT layers around it, the first innermost: each column its name and its SQL.
+
+    Every expression is parsed by itself and by the kernel, not by the session: no setting and no variable
+    of a session changes what it says.
+    """
+    session = frame.sparkSession
+    try:
+        chosen = _package(session).gate.Layers.select(frame._jdf, json.dumps(layers))
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        if not _is(cause, "weft.kernel.gate.RefusedException"):
+            raise
+        raise ExpressionRefusedError(str(cause.getMessage())) from error
+    return DataFrame(chosen, session)
+
+
 def write(
     frame: DataFrame,
     *,

@@ -12,11 +12,12 @@ from pyspark.sql import DataFrame
 
 from weft import codec
 from weft.lineage.ledger import Ledger
+from weft.runtime import kernel
 from weft.runtime.kernel import Written
 from weft.runtime.layout import layout_of
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import row_ledger
-from weft.weaving.schema import Schema, quoted
+from weft.weaving.schema import Schema, literal
 from weft.weaving.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
@@ -35,6 +36,8 @@ class BucketReport:
 
     absorbed: int
     late: int
+    dead: int = 0
+    """Records whose aggregates cannot be computed."""
     hold: int | None = None
     """The lowest event time that a pane on time may still get."""
     windows: int = 0
@@ -91,10 +94,12 @@ class Operator:
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         absorbed, late = absorbed_and_late(written)
+        dead = sum(report.dead for report in reports(written))
         return Ledger(
-            rows_in=absorbed + late,
+            rows_in=absorbed + late + dead,
             absorbed=absorbed,
             late=late,
+            dead=dead,
             results=row_ledger(weave, written),
         )
 
@@ -111,24 +116,25 @@ class Operator:
 
         `bad` is SQL for why a row that the operator made is a dead letter.
         """
-        return frame.selectExpr(
-            *(f"{sql} AS {quoted(name)}" for name, sql in columns.items()),
-            f"CASE WHEN {row} IS NOT NULL THEN {weft} END AS _weft",
-            f"{bad} AS _weft_bad",
-            "CAST(NULL AS BINARY) AS _weft_raw",
-            "late",
-            "control",
-        )
+        system = [
+            ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END"),
+            ("_weft_bad", bad),
+            ("_weft_raw", "CAST(NULL AS BINARY)"),
+            ("_weft_late", "late"),
+            ("_weft_control", "control"),
+            ("_weft_dead", "dead"),
+        ]
+        return kernel.select(frame, [[*columns.items(), *system]])
 
     def made(self, *identity: str) -> str:
         """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""
-        name = self._run.stream.name
+        name = literal(self._run.stream.name)
         return (
-            f"named_struct('id', concat_ws('/', '{name}', unix_millis(pane.window.start), "
+            f"named_struct('id', concat_ws('/', {name}, unix_millis(pane.window.start), "
             "unix_millis(pane.window.end), unix_millis(pane.window.timestamp), pane.window.revision, "
             f"md5(to_json(struct({', '.join(identity) or '1'})))), "
             "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
-            f"'source', '{name}', 'partition', 0, 'event_time', pane.window.timestamp, "
+            f"'source', {name}, 'partition', 0, 'event_time', pane.window.timestamp, "
             "'watermark', CAST(NULL AS TIMESTAMP))"
         )
 

@@ -12,8 +12,8 @@ from pyspark.sql.types import StructType
 from weft.errors import WeftError
 from weft.lineage.note import TableKnot
 from weft.runtime.kernel import Table
-from weft.runtime.relay import WEFT
-from weft.weaving.schema import Schema, quoted
+from weft.runtime.relay import WEFT, as_read
+from weft.weaving.schema import Schema
 
 
 class InputGoneError(WeftError):
@@ -78,12 +78,7 @@ def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     frame = spark.createDataFrame([], columns)
     if chunk.files:
         frame = spark.read.schema(columns).parquet(*chunk.files)
-    return frame.selectExpr(
-        *(quoted(name) for name in schema.names),
-        "_weft",
-        "CAST(NULL AS STRING) AS _weft_bad",
-        "CAST(NULL AS BINARY) AS _weft_raw",
-    )
+    return as_read(frame, schema)
 
 
 def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:

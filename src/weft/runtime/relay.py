@@ -36,6 +36,10 @@ WEFT = (
 """What every row of every stream carries beside the user's columns."""
 
 
+NOTHING_BAD = (("_weft_bad", "CAST(NULL AS STRING)"), ("_weft_raw", "CAST(NULL AS BINARY)"))
+"""The columns that say of rows which could not be read why, for rows that were."""
+
+
 class Relay:
     """Reads its input streams, one after the other, and weaves their rows."""
 
@@ -69,12 +73,7 @@ class Relay:
         return frame if self._clock is None else with_tick(frame, self._run.name)
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        return frame.selectExpr(
-            *(quoted(name) for name in self.schema.names),
-            "_weft",
-            "CAST(NULL AS STRING) AS _weft_bad",
-            "CAST(NULL AS BINARY) AS _weft_raw",
-        )
+        return as_read(frame, self.schema)
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:
         if self._clock is None:
@@ -89,6 +88,12 @@ class Relay:
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         return row_ledger(weave, written)
+
+
+def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
+    """Recorded rows as the weave wants them: all of them could be read."""
+    columns = [(name, quoted(name)) for name in schema.names]
+    return kernel.select(frame, [[*columns, ("_weft", "_weft"), *NOTHING_BAD]])
 
 
 def _feeds_operator(project: Project, stream: str) -> bool:

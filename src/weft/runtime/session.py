@@ -24,17 +24,35 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 COMPILE_ALL = "-XX:-DontCompileHugeMethods"
 """Java's compiler leaves methods over 8,000 bytes alone, and a batch with many rules or columns is one such."""
 
+DEEP = "-Xss16m"
+"""The plan of a batch is as deep as its rules have steps, and Spark walks, copies and sends it by recursion."""
+
+EXPLICIT = "-XX:-OmitStackTraceInFastThrow"
+"""Java throws errors without their message when it has thrown many, and a repeated batch must give the same reasons."""
+
+JAVA = f"{COMPILE_ALL} {DEEP} {EXPLICIT}"
+
+MEANING: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    # Otherwise Spark replaces ${…} in SQL, literals included, by settings and by the environment's variables.
+    "spark.sql.variable.substitute": "false",
+}
+"""What an expression means: its check rests on these, so nothing overrides them."""
+
 SETTINGS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
     # Tiny batches: a partition is a task of milliseconds; planning anew costs more than it saves.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
-    "spark.executor.extraJavaOptions": COMPILE_ALL,
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -82,8 +100,8 @@ def create(
 ) -> SparkSession:
     """Start Spark with Weft's settings and the kernel, or take the session that runs already.
 
-    `conf` overrides single settings; `jars` are the libraries beside the kernel, Delta's and Kafka's if not
-    given.
+    `conf` overrides single settings, but none of `MEANING`; `jars` are the libraries beside the kernel,
+    Delta's and Kafka's if not given.
     """
     get_java()
     if not KERNEL_JAR.exists():
@@ -102,17 +120,14 @@ def create(
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
-        "spark.driver.extraJavaOptions": (
-            f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILE_ALL}"
-        ),
+        "spark.driver.extraJavaOptions": (f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {JAVA}"),
         **(conf or {}),
+        **MEANING,
     }
     builder = SparkSession.builder.master(master).appName(app)
     for name, value in settings.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    kernel.register(spark)
-    return spark
+    return _prepared(builder.getOrCreate())
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
@@ -129,9 +144,15 @@ def _libraries() -> list[Path]:
 
 def fork(spark: SparkSession) -> SparkSession:
     """A session of its own on the same Spark, with the same settings: its views and settings meet no other's."""
-    forked = spark.newSession()
-    kernel.register(forked)
-    return forked
+    return _prepared(spark.newSession())
+
+
+def _prepared(spark: SparkSession) -> SparkSession:
+    """A session in which checked expressions mean what they meant when they were checked."""
+    for name, value in MEANING.items():
+        spark.conf.set(name, value)
+    kernel.register(spark)
+    return spark
 
 
 def stop(spark: SparkSession) -> None:

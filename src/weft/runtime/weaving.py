@@ -39,13 +39,11 @@ def weave(frame: DataFrame, run: RunningPipeline, pinned: Pinned) -> Woven:
 
 def run_stages(frame: DataFrame, compiled: Weave, known: Mapping[str, Any]) -> DataFrame:
     """Run the stages of a weave, SQL or Python, one after the other."""
-    session = frame.sparkSession
     for stage in compiled.stages:
         if isinstance(stage, Call):
             frame = functions.call(frame, stage, known[stage.step.ref])
         else:
-            frame.createOrReplaceTempView("weft_batch")
-            frame = session.sql(stage.text.replace("{input}", "weft_batch"))
+            frame = kernel.select(frame, stage.layers)
     return frame
 
 

@@ -10,6 +10,13 @@ from weft.weaving.infer import CompiledStep
 from weft.weaving.schema import Schema, quoted
 from weft.weaving.step import Drop, Filter, Function, Rename, Select, Set
 
+# Expressions that are tried together fail together, and are one method of Spark's generated code.
+MAX_TOGETHER = 32
+# A record's own values may be copied so often without being counted.
+MAX_COPIES = 64
+# What is tried is code in a scope of its own, and the compiler of that code takes the square of a scope.
+MAX_UNTRIED = 2_000
+
 
 def apply(cloth: Cloth, compiled: CompiledStep, *, by: str, condition: str | None = None) -> None:
     """Apply a compiled step; `condition` names a column that says for which rows."""
@@ -37,48 +44,35 @@ def apply(cloth: Cloth, compiled: CompiledStep, *, by: str, condition: str | Non
 def _filter(cloth: Cloth, checked: Checked, by: str, condition: str | None) -> None:
     code = cloth.code(Verdict("filtered", by))
     alone = held(condition)
-    if checked.total:
+    if checked.total and cloth.weight + checked.weight <= MAX_UNTRIED:
+        cloth.weight += checked.weight
         cloth.select(
             _weft_verdict=f"CASE WHEN {alone} THEN _weft_verdict "
             f"WHEN NOT coalesce(({cloth.sql(checked)}), false) THEN {code} END"
         )
         return
+    [(_, value)] = _tried(cloth, {"": cloth.sql(checked)}, alone).items()
     failed = cloth.code(Verdict("dead", by))
-    cloth.select(_weft_try=f"CASE WHEN NOT ({alone}) THEN weft_try({cloth.sql(checked)}) END")
     cloth.select(
+        **_outcome(cloth),
         _weft_verdict=f"CASE WHEN {alone} THEN _weft_verdict "
-        f"WHEN _weft_try.error IS NOT NULL THEN {failed} "
-        f"WHEN NOT coalesce(_weft_try.value, false) THEN {code} END",
-        _weft_reason="coalesce(_weft_reason, _weft_try.error)",
+        f"WHEN {_error(cloth)} IS NOT NULL THEN {failed} "
+        f"WHEN NOT coalesce({value}, false) THEN {code} END",
     )
-    cloth.hide("_weft_try")
+    _forget(cloth)
 
 
 def _set(cloth: Cloth, expressions: Mapping[str, Checked], by: str, condition: str | None) -> None:
     alone = held(condition)
-    tries = {
-        name: f"_weft_try_{position}"
-        for position, (name, checked) in enumerate(expressions.items())
-        if not checked.total
-    }
-    values = {
-        name: f"{tries[name]}.value" if name in tries else f"({cloth.sql(checked)})"
-        for name, checked in expressions.items()
-    }
+    free, trying = _parted(cloth, expressions)
+    values = {name: f"({sql})" for name, sql in free.items()}
     changes: dict[str, str] = {}
-    if tries:
+    if trying:
+        values |= _tried(cloth, trying, alone)
         failed = cloth.code(Verdict("dead", by))
-        cloth.select(
-            **{
-                column: f"CASE WHEN NOT ({alone}) THEN weft_try({cloth.sql(expressions[name])}) END"
-                for name, column in tries.items()
-            }
-        )
-        errors = ", ".join(f"{column}.error" for column in tries.values())
-        changes = {
-            "_weft_verdict": f"CASE WHEN _weft_verdict IS NULL AND coalesce({errors}) IS NOT NULL "
+        changes = _outcome(cloth) | {
+            "_weft_verdict": f"CASE WHEN _weft_verdict IS NULL AND {_error(cloth)} IS NOT NULL "
             f"THEN {failed} ELSE _weft_verdict END",
-            "_weft_reason": f"coalesce(_weft_reason, {errors})",
         }
     if condition is not None:
         values = {
@@ -86,9 +80,74 @@ def _set(cloth: Cloth, expressions: Mapping[str, Checked], by: str, condition: s
             f"{quoted(name) if name in cloth.columns else 'NULL'} END"
             for name, sql in values.items()
         }
-    cloth.hide(*tries.values())
-    columns = {name: values.get(name, quoted(name)) for name in cloth.columns} | values
+    _forget(cloth)
+    columns = {name: values.get(name, quoted(name)) for name in cloth.columns}
+    columns |= {name: values[name] for name in expressions}
     cloth.reshape(columns, **changes)
+
+
+def _parted(
+    cloth: Cloth, expressions: Mapping[str, Checked]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The SQL of the expressions that need no trying, and of those that do.
+
+    A total expression needs none, while there are few of them; many copies of a value make a record as
+    large as one wants.
+    """
+    free: dict[str, str] = {}
+    trying: dict[str, str] = {}
+    for name, checked in expressions.items():
+        sql = cloth.sql(checked)
+        cloth.copies += checked.type.varies
+        if checked.total and checked.type.varies and cloth.copies > MAX_COPIES:
+            trying[name] = f"weft_kept({sql})"
+        elif checked.total and cloth.weight + checked.weight <= MAX_UNTRIED:
+            cloth.weight += checked.weight
+            free[name] = sql
+        else:
+            trying[name] = sql
+    return free, trying
+
+
+def _tried(cloth: Cloth, expressions: Mapping[str, str], alone: str) -> dict[str, str]:
+    """Layers that try these expressions, by name, and the SQL of each one's value afterwards."""
+    values: dict[str, str] = {}
+    spent = "_weft_spent"
+    waiting = list(expressions)
+    for number, first in enumerate(range(0, len(waiting), MAX_TOGETHER)):
+        names = waiting[first : first + MAX_TOGETHER]
+        column = f"_weft_try_{number}"
+        listed = ", ".join(expressions[name] for name in names)
+        cloth.select(**{column: f"CASE WHEN NOT ({alone}) THEN weft_try({spent}, {listed}) END"})
+        spent = f"coalesce({column}.spent, {spent})"
+        values |= {name: f"{column}.v{place}" for place, name in enumerate(names)}
+    return values
+
+
+def _outcome(cloth: Cloth) -> dict[str, str]:
+    """What became of what was tried: the reason if it failed, the record as it was, what it has spent."""
+    tries = _tries(cloth)
+    error = _error(cloth)
+    spent = ", ".join(f"{column}.spent" for column in reversed(tries))
+    return {
+        "_weft_reason": f"coalesce(_weft_reason, {error})",
+        "_weft_record": f"CASE WHEN {error} IS NOT NULL THEN {cloth.record()} "
+        "ELSE _weft_record END",
+        "_weft_spent": f"coalesce({spent}, _weft_spent)",
+    }
+
+
+def _error(cloth: Cloth) -> str:
+    errors = [f"{column}.error" for column in _tries(cloth)]
+    return errors[0] if len(errors) == 1 else f"coalesce({', '.join(errors)})"
+
+
+def _tries(cloth: Cloth) -> list[str]:
+    return [name for name in cloth.hidden if name.startswith("_weft_try_")]
+
+
+def _forget(cloth: Cloth) -> None:
+    cloth.hide(*_tries(cloth))
 
 
 def held(condition: str | None) -> str:

@@ -1,32 +1,50 @@
-"""The arguments of calls: their number, their types, literals and patterns, and how large they
-let a value grow."""
+"""The arguments of calls: their number, their types, literals and patterns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.weaving import pattern
-from weft.weaving.coercion import DATETIMES, INTEGRALS, NESTED, NUMERICS, is_interval, is_open
+from weft.weaving.coercion import (
+    DATETIMES,
+    INTEGRALS,
+    NESTED,
+    NUMERICS,
+    UNKNOWN,
+    common,
+    is_interval,
+    is_open,
+)
 from weft.weaving.grammar import ExpressionError
-from weft.weaving.term import Term, is_moment, mismatch, require_comparable, shorten
+from weft.weaving.moment import asks_clock, format_refusal, is_moment
+from weft.weaving.schema import Type
+from weft.weaving.term import Term, mismatch, shorten
 
-MAX_SIZE = 100_000
-# LIKE is matched by backtracking too: each % multiplies the time by the length of the text.
-MAX_WILDCARDS = 10
+MAX_BYTES = 16 * 1024 * 1024
+"""The most bytes of one value; the kernel turns a record away that would make more."""
+# A format is read anew by every task, and its result is as long as it says.
+MAX_FORMAT = 1_000
 
 LITERALS: Mapping[str, str] = {
+    "key": "a name of letters and digits in quotes",
     "pattern": "a pattern in quotes",
     "like": "a pattern in quotes",
     "text": "a text in quotes",
+    "form": "a format in quotes",
     "sign": "one character in quotes",
     "flag": "true or false",
     "place": "a whole number",
 }
 """The words of the catalog for what must be written out, with what people are told."""
 
+# Spark puts the name of a parameter into a pattern of its own as it is.
+_KEY = re.compile(r"[A-Za-z0-9_-]*")
+
 _CASTS: Mapping[str, str] = {
     "integer": "int",
+    "count": "int",
     "long": "bigint",
     "number": "double",
     "time": "timestamp",
@@ -45,23 +63,50 @@ def _is_time(term: Term) -> bool:
     return term.type.name in DATETIMES or (term.is_text and is_moment(term.value))
 
 
+def _is_list(term: Term, *, plain: bool) -> bool:
+    """Whether it is an array, of plain values or of arrays."""
+    if term.type.name != "array":
+        return False
+    inner = term.type.items[0].name
+    return inner not in NESTED if plain else inner == "array"
+
+
+def holds_map(kind: Type) -> bool:
+    """Whether a type is a map or holds one, so that it has neither equality nor hash."""
+    inner = (*kind.items, *(field.type for field in kind.fields))
+    return kind.name == "map" or any(map(holds_map, inner))
+
+
 _FITS: Mapping[str, Callable[[Term], bool]] = {
     "any": lambda term: True,
     "string": _is_plain,
-    "bytes": _is_plain,
+    "bytes": lambda term: term.type.name in ("string", "binary"),
     "words": lambda term: term.type.name == "string",
     "number": lambda term: term.type.name in NUMERICS,
     "long": lambda term: term.type.name in INTEGRALS,
     "integer": lambda term: term.type.name in ("tinyint", "smallint", "int"),
+    "count": lambda term: term.type.name == "int",
+    "bits": lambda term: term.type.name in (*INTEGRALS, "boolean"),
+    "places": lambda term: term.type.name in ("int", "string"),
     "boolean": lambda term: term.type.name == "boolean",
     "date": _is_time,
     "time": _is_time,
     "day": lambda term: term.type.name == "date",
     "moment": lambda term: term.type.name == "timestamp",
+    "dated": lambda term: term.type.name in (*DATETIMES, "string"),
     "array": lambda term: term.type.name == "array",
     "map": lambda term: term.type.name == "map",
     "struct": lambda term: term.type.name == "struct",
+    "nested": lambda term: term.type.name in NESTED,
+    "many": lambda term: term.type.name in ("array", "map"),
+    "lists": lambda term: _is_list(term, plain=False),
+    "texts": lambda term: _is_list(term, plain=True),
+    "floats": lambda term: term.type == Type("array", items=(Type("float"),)),
+    "joined": lambda term: _is_plain(term) or _is_list(term, plain=True),
+    "hashed": lambda term: not holds_map(term.type) and not is_interval(term.type),
 }
+# Spark has no array or map without a type, so these words take no bare null.
+_TYPED = ("array", "map", "struct", "nested", "many", "lists", "texts", "floats")
 
 
 def count(name: str, given: Sequence[Any], least: int, most: int | None) -> None:
@@ -81,7 +126,8 @@ def count(name: str, given: Sequence[Any], least: int, most: int | None) -> None
 
 def fits(name: str, place: int, word: str, term: Term) -> None:
     """Refuse an argument of another type than the function takes."""
-    if is_open(term.type) or _FITS[word](term):
+    open_to_any = term.type.name == "unknown" or (is_open(term.type) and word not in _TYPED)
+    if open_to_any or _FITS[word](term):
         return
     article = "an" if word[0] in "aei" else "a"
     verb = "try_cast" if term.type.name == "string" else "cast"
@@ -92,34 +138,73 @@ def fits(name: str, place: int, word: str, term: Term) -> None:
     )
 
 
-def fits_inside(term: Term, holder: Term) -> None:
-    """Refuse a value that the elements of an array, or the keys of a map, can never equal."""
-    if holder.type.items:
-        require_comparable(Term("its elements", holder.type.items[0]), term)
+def fits_inside(name: str, place: int, word: str, term: Term, holder: Term) -> None:
+    """Refuse what does not belong into an array, or beside a map, as it is: E, K, A or M of the catalog."""
+    wanted = holder.type if word in ("A", "M") else (holder.type.items or (UNKNOWN,))[0]
+    if "unknown" in (wanted.name, term.type.name):
+        return
+    fitting = common(wanted, term.type)
+    alike = (wanted, term.type) if word == "A" else (wanted,)
+    if term.type.name != "null" and fitting in alike:
+        return
+    raise mismatch(
+        f"Argument {place + 1} of {name}() is {shorten(term.sql)} of type {term.type}, beside "
+        f"{shorten(holder.sql)} of type {holder.type}.",
+        f"Cast it: cast(x as {wanted}).",
+    )
 
 
 def literal(name: str, word: str, term: Term) -> None:
-    """Refuse what is not written out, and patterns that can explode."""
+    """Refuse what is not written out, and patterns that cannot be run."""
     value: Any = term.value
     if not term.literal or type(value).__name__ != {"flag": "bool", "place": "int"}.get(
         word, "str"
     ):
         raise needed(name, LITERALS[word])
-    if word == "sign" and len(value) != 1:
+    if (word == "sign" and len(value) != 1) or (word == "key" and not _KEY.fullmatch(value)):
         raise needed(name, LITERALS[word])
     if word == "pattern":
-        reason = pattern.refusal(value)
-        if reason:
-            raise ExpressionError(
-                f"The pattern {shorten(value)!r} of {name}() is refused: {reason}.",
-                code="expression.pattern",
-                hint="Say each repetition in one way only, such as a+ for (a+)+.",
-            )
-    if word == "like" and value.count("%") > MAX_WILDCARDS:
+        refuse_pattern(name, value, pattern.refusal(value))
+
+
+def refuse_pattern(name: str, value: str, reason: str | None) -> None:
+    """Refuse a pattern for a reason, if there is one."""
+    if reason:
         raise ExpressionError(
-            f"The pattern of {name}() has more than {MAX_WILDCARDS} wildcards.",
+            f"The pattern {shorten(value)!r} of {name}() is refused: {reason}.",
             code="expression.pattern",
-            hint="Use contains(), or several shorter patterns.",
+            hint="Patterns are Java's, without what looks ahead or behind or refers back.",
+        )
+
+
+def short(name: str, term: Term) -> None:
+    """Refuse a format that is longer than any format is."""
+    if len(term.value) > MAX_FORMAT:
+        raise ExpressionError(
+            f"The text for {name}() has {len(term.value)} characters; at most {MAX_FORMAT} are taken.",
+            code="expression.size",
+            hint="Write a shorter one.",
+        )
+
+
+def form(name: str, term: Term) -> None:
+    """Refuse a format of dates and times that Spark would not take."""
+    reason = format_refusal(term.value, reads=name not in ("date_format", "from_unixtime"))
+    if reason:
+        raise ExpressionError(
+            f"The format {shorten(term.value)!r} of {name}() is refused: {reason}.",
+            code="expression.arguments",
+            hint="Write it as 'yyyy-MM-dd HH:mm:ss'; letters that are not meant stand in 'quotes'.",
+        )
+
+
+def not_the_clock(name: str, term: Term) -> None:
+    """Refuse a literal such as 'now' where Spark reads it as what the clock says when it plans a batch."""
+    if term.is_text and asks_clock(term.value):
+        raise ExpressionError(
+            f"{name} would read {term.value!r} as what the clock says, which a replay would not repeat.",
+            code="expression.clock",
+            hint="Use now() or current_date(), which are the knot's own.",
         )
 
 
@@ -133,47 +218,16 @@ def needed(name: str, what: str) -> ExpressionError:
     )
 
 
-def size(name: str, term: Term) -> int:
-    """The largest size that an argument asks for; refuses one without a limit or beyond it."""
+def size(name: str, term: Term) -> None:
+    """Refuse a length that is no whole number, or written out and beyond any value."""
     if term.type.name not in INTEGRALS and not is_open(term.type):
         raise mismatch(
             f"The size in {name}() is {shorten(term.sql)} of type {term.type}.",
             "Give a whole number.",
         )
-    if term.bound is None:
+    if term.literal and isinstance(term.value, int) and abs(term.value) > MAX_BYTES:
         raise ExpressionError(
-            f"The size in {name}() has no limit: {shorten(term.sql)}.",
-            code="expression.size",
-            hint=f"Write a number, or limit it: least({shorten(term.sql)}, 100).",
-        )
-    if abs(term.bound) > MAX_SIZE:
-        raise ExpressionError(
-            f"The size in {name}() is {term.bound}; at most {MAX_SIZE} is taken.",
+            f"The size in {name}() is {term.value}; no value has more than {MAX_BYTES} bytes.",
             code="expression.size",
             hint="Write a smaller number.",
         )
-    return max(abs(term.bound), 1)
-
-
-def bound(name: str, terms: Sequence[Term]) -> int | None:
-    """The highest value of a call, where it is known."""
-    known = [term.bound for term in terms if term.bound is not None]
-    if name == "least" and known:
-        return min(known)
-    if name == "greatest" and len(known) == len(terms):
-        return max(known)
-    if name in ("length", "len", "char_length", "character_length", "array_size", "size"):
-        # It is as large as something that is there already, which growth counts.
-        return 1
-    return None
-
-
-def width(template: str) -> int:
-    """The widest field that a format asks for."""
-    digits = "".join(character if character.isdecimal() else " " for character in template)
-    return max((int(word[:9]) for word in digits.split()), default=1) or 1
-
-
-def growth(terms: Sequence[Term]) -> int:
-    """How much the largest of the arguments has grown already."""
-    return max((term.growth for term in terms), default=1)

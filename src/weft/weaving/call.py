@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from weft.weaving import argument, higher
+from weft.weaving import argument, higher, pattern
 from weft.weaving.catalog import SIGNATURES, Signature
-from weft.weaving.coercion import BIGINT, DOUBLE, UNKNOWN
+from weft.weaving.coercion import BIGINT, DOUBLE, INT, STRING, UNKNOWN, common
+from weft.weaving.collection import made_struct
 from weft.weaving.conversion import cast
 from weft.weaving.grammar import ExpressionError
+from weft.weaving.proven import COPIES, never_raises
 from weft.weaving.refusal import REFUSED
 from weft.weaving.schema import Field, Type, nearest, parse_type, quoted
-from weft.weaving.special import SPECIAL, made_struct
-from weft.weaving.term import Term, shorten, unify
+from weft.weaving.special import SPECIAL
+from weft.weaving.term import Term, converts, mismatch, shorten, unify
 
 if TYPE_CHECKING:
     from weft.weaving.inference import Inference
@@ -40,6 +42,10 @@ CASTS = (
 UNITS = (
     *("year", "quarter", "month", "week", "day", "dayofyear", "hour", "minute", "second"),
     *("millisecond", "microsecond"),
+)
+_READS_TIMES = (
+    *("to_date", "try_to_date", "to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz"),
+    *("try_to_timestamp", "to_unix_timestamp", "unix_timestamp"),
 )
 _ADDING = ("timestampadd", "dateadd", "date_add")
 _WITH_UNIT = (*_ADDING, "timestampdiff", "date_diff", "datediff")
@@ -80,8 +86,7 @@ def judge(inference: Inference, name: str, nodes: Sequence[Any]) -> Term:
     if name in SPECIAL:
         result = SPECIAL[name](name, terms)
         total = result.total and all(term.total for term in terms)
-        growth = result.growth * argument.growth(terms)
-        return Term(_written(name, terms), result.type, total).grown(growth)
+        return Term(_written(name, terms), result.type, total).made_of(terms)
     return _by_signature(SIGNATURES[name], terms)
 
 
@@ -93,30 +98,42 @@ def _by_signature(signature: Signature, terms: list[Term]) -> Term:
     """A call as the catalog has it."""
     name = signature.name
     argument.count(name, terms, signature.least, signature.most)
-    growth = argument.growth(terms)
     alike: list[Term] = []
     for place, term in enumerate(terms):
         word = signature.parameter(place).word
-        if word == "T":
+        if word in ("T", "O"):
             alike.append(term)
-        elif word in ("E", "K"):
-            argument.fits_inside(term, terms[0])
+            if word == "O":
+                argument.fits(name, place, "hashed", term)
+        elif word in ("E", "K", "A", "M"):
+            argument.fits_inside(name, place, word, term, terms[0])
         elif word == "size":
-            growth *= argument.size(name, term)
+            argument.size(name, term)
         elif word in argument.LITERALS:
             argument.literal(name, word, term)
+            if word in ("text", "form"):
+                argument.short(name, term)
+            if word == "form":
+                argument.form(name, term)
         else:
             argument.fits(name, place, word, term)
-    if name in ("format_string", "printf"):
-        growth *= argument.width(terms[0].value)
-    raises = signature.raises
     if name in ("like", "ilike"):
-        # An escape before nothing, or before what needs none, raises.
-        raises = len(terms) == 3 or "\\" in terms[1].value
-    total = not raises and all(term.total for term in terms)
-    kind = _result(signature.result, terms, unify(alike, "Combining") if alike else UNKNOWN)
-    bound = argument.bound(name, terms)
-    return Term(_written(name, terms), kind, total, bound=bound).grown(growth)
+        escape = terms[2].value if len(terms) == 3 else "\\"
+        shown = terms[1].value.lower() if name == "ilike" else terms[1].value
+        argument.refuse_pattern(name, terms[1].value, pattern.like_refusal(shown, escape))
+    if name == "regexp_replace" and len(terms) == 4 and terms[3].value < 1:
+        raise argument.needed(name, "a position from 1 on")
+    if name == "overlay" and (terms[0].type.name == "binary") != (terms[1].type.name == "binary"):
+        raise mismatch("overlay() puts text over text, or binary over binary.", "Cast one of them.")
+    if name.endswith(("to_timestamp", "to_timestamp_ltz")) and len(terms) == 2:
+        argument.fits(name, 0, "dated", terms[0])
+    if name in _READS_TIMES:
+        argument.not_the_clock(f"{name}()", terms[0])
+    together = unify(alike, "Combining") if alike else UNKNOWN
+    kind = _result(signature.result, terms, together)
+    total = never_raises(name, terms) and converts(alike, together)
+    term = Term(_written(name, terms), kind, total)
+    return term.made_of(terms, copies=COPIES.get(name, 1))
 
 
 def _result(word: str, terms: list[Term], together: Type) -> Type:
@@ -132,21 +149,19 @@ def _result(word: str, terms: list[Term], together: Type) -> Type:
         return first.items[1] if first.name == "map" and word == "value" else UNKNOWN
     if word == "array":
         return Type("array", items=(first,))
+    if word == "both":
+        return common(first, terms[1].type) or UNKNOWN
+    if word == "bytes":
+        return first if first.name == "binary" else STRING
+    if word == "pad":
+        return first if all(term.type.name == "binary" for term in terms[::2]) else STRING
+    if word == "whole":
+        return first if first.name == "bigint" else INT
     if word in ("keys", "values", "entries"):
         key, value = first.items if first.name == "map" else (UNKNOWN, UNKNOWN)
         pair = Type("struct", fields=(Field("key", key, nullable=False), Field("value", value)))
         return Type("array", items=({"keys": key, "values": value, "entries": pair}[word],))
-    if word == "map":
-        return _made_map(terms)
-    return Type(word) if word in ("null", "interval") else parse_type(word)
-
-
-def _made_map(terms: list[Term]) -> Type:
-    """The map of two arrays, or of an array of pairs."""
-    inner = [term.type.items[0] if term.type.name == "array" else UNKNOWN for term in terms]
-    if len(inner) == 1:
-        inner = [field.type for field in inner[0].fields]
-    return Type("map", items=(inner[0], inner[1])) if len(inner) == 2 else UNKNOWN
+    return Type(word) if word.startswith(("null", "interval")) else parse_type(word)
 
 
 def _pinned(inference: Inference, name: str, terms: list[Term]) -> Term:
@@ -170,8 +185,7 @@ def _struct(inference: Inference, nodes: Sequence[Any]) -> Term:
     kind = made_struct(fields)
     pairs = zip(terms, fields, strict=True)
     listed = ", ".join(f"{term.sql} as {quoted(field.name)}" for term, field in pairs)
-    total = all(term.total for term in terms)
-    return Term(f"struct({listed})", kind, total, growth=argument.growth(terms))
+    return Term(f"struct({listed})", kind, total=False).made_of(terms)
 
 
 def _with_unit(inference: Inference, name: str, nodes: Sequence[Any]) -> Term:
@@ -192,4 +206,4 @@ def _with_unit(inference: Inference, name: str, nodes: Sequence[Any]) -> Term:
     kind = BIGINT
     if adds:
         kind = two.type if two.type.name == "timestamp_ntz" else Type("timestamp")
-    return Term(f"{name}({unit}, {one.sql}, {two.sql})", kind, total=False)
+    return Term(f"{name}({unit}, {one.sql}, {two.sql})", kind, total=False).made_of([one, two])

@@ -31,10 +31,14 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Sql:
-    """A stage that is a SELECT; `{input}` stands for the frame before it."""
+class Layers:
+    """A stage of SELECT layers around the frame before it, the first innermost: each column its name and SQL.
 
-    text: str
+    Names and expressions stay apart until Spark has parsed them one by one, so that nothing a person wrote
+    can be taken for a part of the weave.
+    """
+
+    layers: tuple[tuple[tuple[str, str], ...], ...]
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,12 @@ class Cloth:
     moment: Moment
     functions: Mapping[str, FunctionVersion]
     pinned: bool = False
-    layers: list[str] = field(default_factory=list)
-    stages: list[Sql | Call] = field(default_factory=list)
+    copies: int = 0
+    """How many expressions so far give a column a value of any size."""
+    weight: int = 0
+    """How many nodes the expressions have that are computed without being tried."""
+    layers: list[tuple[tuple[str, str], ...]] = field(default_factory=list)
+    stages: list[Layers | Call] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
 
     def sql(self, checked: Checked) -> str:
@@ -69,6 +77,10 @@ class Cloth:
             return checked.sql
         self.pinned = True
         return pin(checked.sql, now=self.moment.now, seed=self.moment.seed)
+
+    def record(self) -> str:
+        """The SQL of the user's columns as they are now, as JSON."""
+        return f"weft_record({', '.join(map(quoted, self.columns))})"
 
     def code(self, verdict: Verdict) -> int:
         if verdict not in self.verdicts:
@@ -102,13 +114,9 @@ class Cloth:
         self.stages.append(call)
 
     def _layer(self, selected: Mapping[str, str]) -> None:
-        self.layers.append(", ".join(f"{sql} AS {quoted(name)}" for name, sql in selected.items()))
+        self.layers.append(tuple(selected.items()))
 
     def _flush(self) -> None:
         if self.layers:
-            text = "{input}"
-            for layer in self.layers:
-                source = text if text == "{input}" else f"({text})"
-                text = f"SELECT {layer} FROM {source}"
-            self.stages.append(Sql(text))
+            self.stages.append(Layers(tuple(self.layers)))
             self.layers = []

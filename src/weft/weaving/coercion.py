@@ -8,7 +8,8 @@ from weft.weaving.schema import Field, Type
 INTEGRALS = ("tinyint", "smallint", "int", "bigint")
 DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 NUMERICS = (*INTEGRALS, "decimal", "float", "double")
-DATETIMES = ("date", "timestamp", "timestamp_ntz")
+TIMES = ("timestamp", "timestamp_ntz")
+DATETIMES = ("date", *TIMES)
 NESTED = ("array", "map", "struct")
 
 UNKNOWN = Type("unknown")
@@ -98,14 +99,20 @@ def _common_struct(one: Type, two: Type) -> Type | None:
 
 def arithmetic(sign: str, one: Type, two: Type) -> tuple[Type, bool] | None:
     """The type of `one sign two`, and whether it can raise; None when it is not possible."""
-    if is_open(one) or is_open(two):
+    if "unknown" in (one.name, two.name):
         return UNKNOWN, True
+    if one.name == "null" and (two.name == "null" or (sign == "/" and two.name in NUMERICS)):
+        return (BIGINT if sign == "div" else DOUBLE), True
+    # Null is of the other's type here.
+    one, two = (two if one.name == "null" else one), (one if two.name == "null" else two)
     if one.name in NUMERICS and two.name in NUMERICS:
         fractional = {one.name, two.name} & {"float", "double"}
         return None if sign == "div" and fractional else _number_arithmetic(sign, one, two)
     if sign == "+" and two.name in DATETIMES and is_interval(one):
         one, two = two, one
     if sign in "+-" and is_interval(one) and is_interval(two):
+        if MONTHS in (one, two) and one != two:
+            return None
         return (one if one == two else INTERVAL), True
     if sign in "*/" and is_interval(one) and two.name in NUMERICS:
         return (one if one == MONTHS else INTERVAL), True
@@ -154,8 +161,8 @@ def castable(source: Type, target: Type) -> bool:
     if source.name in NESTED or target.name in NESTED:
         if source.name != target.name or len(source.fields) != len(target.fields):
             return False
-        inner = zip(_inner(source), _inner(target), strict=True)
-        return all(castable(one, two) for one, two in inner)
+        pairs = zip(inner(source), inner(target), strict=True)
+        return all(castable(one, two) for one, two in pairs)
     if source.name == "string":
         return True
     if source.name in NUMERICS:
@@ -168,9 +175,12 @@ def castable(source: Type, target: Type) -> bool:
 
 
 def cast_raises(source: Type, target: Type) -> bool:
-    """Whether a cast can raise for some value."""
-    if source == target or target.name == "string" or source.name == "null":
+    """Whether a cast can raise for some value, or make a larger one."""
+    if source == target or source.name == "null":
         return False
+    if target.name == "string":
+        # Bytes are made valid texts by the kernel, and what is nested grows as it is written.
+        return source.name in (*NESTED, "binary", "unknown")
     if source.name in INTEGRALS and target.name in INTEGRALS:
         return INTEGRALS.index(source.name) > INTEGRALS.index(target.name)
     if source.name in NUMERICS and target.name in ("float", "double", "boolean"):
@@ -180,8 +190,10 @@ def cast_raises(source: Type, target: Type) -> bool:
         return held.precision - held.scale > target.precision - target.scale
     if source.name == "boolean" and target.name in NUMERICS:
         return target.name == "decimal"
-    return not (source.name == "date" and target.name in DATETIMES)
+    # The first and last days that a date can be are no times any more.
+    return source.name not in TIMES or target.name not in DATETIMES
 
 
-def _inner(kind: Type) -> tuple[Type, ...]:
+def inner(kind: Type) -> tuple[Type, ...]:
+    """The types that a nested one holds."""
     return kind.items or tuple(field.type for field in kind.fields)

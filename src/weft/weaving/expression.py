@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token
 from weft.weaving.call import PINNED
 from weft.weaving.grammar import ExpressionError, parse, tokens_of, too_deep
 from weft.weaving.inference import Inference
-from weft.weaving.schema import Schema, Type
+from weft.weaving.schema import Schema, SchemaError, Type
 from weft.weaving.term import require_boolean
 
 __all__ = ["Checked", "ExpressionError", "check", "pin"]
@@ -28,8 +28,8 @@ class Checked:
     """An expression that may run.
 
     `sql` is what Spark gets; `columns` are the columns it reads (`_weft.id` for a field of
-    `_weft`); `total` says that it can never raise; `pinned` names the calls that `pin` must fix
-    before it runs.
+    `_weft`); `total` says that it can never raise, nor make a value larger than the record's own;
+    `weight` is how many nodes Spark makes of it; `pinned` names the calls that `pin` must fix before it runs.
     """
 
     sql: str
@@ -37,6 +37,7 @@ class Checked:
     functions: tuple[str, ...]
     type: Type
     total: bool
+    weight: int = 1
     pinned: tuple[str, ...] = ()
 
 
@@ -48,6 +49,10 @@ def check(text: str, schema: Schema, *, boolean: bool = False) -> Checked:
         term = inference.term(root)
     except RecursionError as failure:
         raise too_deep() from failure
+    except SchemaError as failure:
+        raise ExpressionError(
+            failure.message, code="expression.type", hint=failure.hint
+        ) from failure
     if boolean:
         require_boolean(term, "A filter")
     return Checked(
@@ -56,6 +61,7 @@ def check(text: str, schema: Schema, *, boolean: bool = False) -> Checked:
         functions=tuple(inference.functions),
         type=term.type,
         total=term.total,
+        weight=term.weight,
         pinned=tuple(inference.pinned),
     )
 

@@ -1,5 +1,6 @@
 """Calls with a lambda: `transform(items, x -> x * 2)` and its kin. Judged like other calls, with
-the variables' types known."""
+the variables' types known. Each turn of their loops is counted when they run, so none of them is
+taken to be total."""
 
 from __future__ import annotations
 
@@ -8,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from weft.weaving import coercion
 from weft.weaving.coercion import BOOLEAN, INT, UNKNOWN, is_open
 from weft.weaving.grammar import ExpressionError
 from weft.weaving.schema import Type, quoted
-from weft.weaving.term import Term, mismatch, require_boolean, shorten, unify
+from weft.weaving.term import Term, mismatch, require_boolean, shorten
 
 if TYPE_CHECKING:
     from weft.weaving.inference import Inference
@@ -51,18 +51,14 @@ def judge(inference: Inference, name: str, nodes: Sequence[Any]) -> Term:
                 f"Give it a column of type {wanted}.",
             )
     if len(nodes) == collections:
-        return Term(
-            f"{name}({given[0].sql})", given[0].type, given[0].total, growth=given[0].growth
-        )
+        return Term(f"{name}({given[0].sql})", given[0].type, total=False).made_of(given)
     if folds:
         return _fold(inference, name, given, nodes[2:])
     types = _variables(name, given)
     body, sql = _body(inference, name, nodes[collections], variables, types)
     kind = _result(name, given, body)
-    total = all(term.total for term in given) and body.total and name not in ("transform_keys",)
     listed = ", ".join(term.sql for term in given)
-    growth = max(term.growth for term in given) * body.growth
-    return Term(f"{name}({listed}, {sql})", kind, total).grown(growth)
+    return Term(f"{name}({listed}, {sql})", kind, total=False).made_of([*given, body])
 
 
 def _variables(name: str, given: list[Term]) -> list[Type]:
@@ -95,21 +91,18 @@ def _fold(inference: Inference, name: str, given: list[Term], lambdas: Sequence[
     items, zero = given
     element = items.type.items[0] if items.type.items else UNKNOWN
     body, sql = _body(inference, name, lambdas[0], (2,), [zero.type, element])
-    unify([zero, body], "Adding up")
-    if not _is_small(zero.type) and _mentions(lambdas[0]) > 1:
-        raise ExpressionError(
-            f"{name}() uses its accumulator more than once, so it can double with each element.",
-            code="expression.size",
-            hint="Use it once in the lambda.",
+    if zero.type != body.type and not (is_open(zero.type) or is_open(body.type)):
+        raise mismatch(
+            f"{name}() begins with {shorten(zero.sql)} of type {zero.type}, and its lambda makes "
+            f"{body.type} of it.",
+            f"Begin with cast({shorten(zero.sql)} as {body.type}), or cast what the lambda makes.",
         )
     listed = f"{items.sql}, {zero.sql}, {sql}"
-    total = items.total and zero.total and body.total
-    growth = items.growth * max(zero.growth, 1) * body.growth
     if len(lambdas) == 1:
-        return Term(f"{name}({listed})", zero.type, total).grown(growth)
+        return Term(f"{name}({listed})", zero.type, total=False).made_of([items, zero, body])
     finish, last = _body(inference, name, lambdas[1], (1,), [zero.type])
-    term = Term(f"{name}({listed}, {last})", finish.type, total and finish.total)
-    return term.grown(growth * finish.growth)
+    term = Term(f"{name}({listed}, {last})", finish.type, total=False)
+    return term.made_of([items, zero, body, finish])
 
 
 def _body(
@@ -128,23 +121,6 @@ def _body(
         inference.scopes.pop()
     listed = ", ".join(quoted(one) for one in names)
     return body, f"{listed if len(names) == 1 else f'({listed})'} -> {body.sql}"
-
-
-def _mentions(node: exp.Lambda) -> int:
-    """How often a lambda uses its first variable."""
-    first = node.expressions[0].name.lower()
-    return sum(
-        part.name.lower() == first
-        for part in node.this.find_all(exp.Identifier)
-        if not (isinstance(part.parent, exp.Dot) and part.arg_key == "expression")
-    )
-
-
-def _is_small(kind: Type) -> bool:
-    """Whether values of a type are all of about the same size."""
-    if kind.fields:
-        return all(_is_small(field.type) for field in kind.fields)
-    return kind.name in (*coercion.NUMERICS, *coercion.DATETIMES, "boolean")
 
 
 def _wrong(name: str, reason: str) -> ExpressionError:

@@ -15,6 +15,9 @@ from weft.weaving.function import FunctionVersion
 from weft.weaving.schema import RESERVED, Field, Schema, Type, unknown_column
 from weft.weaving.step import Drop, Filter, Function, Rename, Select, Set, Step, StepError, to_dict
 
+# Spark plans and compiles every batch anew, and that takes as long as its expressions are large.
+MAX_WEIGHT = 10_000
+MAX_COLUMNS = 5_000
 # What Delta refuses in the names of columns.
 _UNFIT = " ,;{}()="
 
@@ -50,6 +53,7 @@ def compile_steps(
 ) -> tuple[CompiledStep, ...]:
     """Check steps one after the other; the first that does not fit is refused with its place."""
     compiled: list[CompiledStep] = []
+    weight = 0
     for number, step in enumerate(steps):
         try:
             done = compile_step(step, schema, functions or {})
@@ -58,6 +62,15 @@ def compile_steps(
             raise
         compiled.append(done)
         schema = done.output
+        weight += sum(checked.weight for checked in done.expressions.values())
+        if weight > MAX_WEIGHT or len(schema) > MAX_COLUMNS:
+            raise StepError(
+                f"The expressions of these steps have more than {MAX_WEIGHT} parts together, or make more "
+                f"than {MAX_COLUMNS} columns.",
+                code="step.too-large",
+                hint="Split them over several rules, or write a Python function of the project.",
+                step=number,
+            )
     return tuple(compiled)
 
 

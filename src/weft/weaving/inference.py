@@ -21,6 +21,7 @@ from weft.weaving.reference import part, provenance, unknown
 from weft.weaving.schema import Schema, SchemaError, Type, parse_type, quoted
 from weft.weaving.term import (
     Term,
+    converts,
     mismatch,
     require_boolean,
     require_comparable,
@@ -36,7 +37,6 @@ _INTERVALS = {
     **dict.fromkeys(("day", "week"), coercion.DAYS),
     **dict.fromkeys(("month", "year", "quarter"), coercion.MONTHS),
 }
-_PARTS = (*UNITS, "dayofweek", "dow", "doy", "yearofweek", "epoch")
 
 
 class Inference:
@@ -81,7 +81,7 @@ class Inference:
         first = names[0]
         for scope in reversed(self.scopes):
             if first.lower() in scope:
-                return self.parts(Term(quoted(first), scope[first.lower()]), names[1:])
+                return self.parts(Term(quoted(first), scope[first.lower()], plain=True), names[1:])
         if first.lower() == "_weft":
             term = provenance(names)
             self.columns[f"_weft.{names[1].lower()}"] = None
@@ -90,7 +90,7 @@ class Inference:
         if field is None:
             raise unknown(first, self.schema)
         self.columns[field.name] = None
-        return self.parts(Term(quoted(field.name), field.type), names[1:])
+        return self.parts(Term(quoted(field.name), field.type, plain=True), names[1:])
 
     def parts(self, term: Term, names: list[str]) -> Term:
         for name in names:
@@ -126,10 +126,12 @@ class Inference:
 
     def boolean(self, node: exp.Boolean) -> Term:
         value = bool(node.this)
-        return Term("true" if value else "false", coercion.BOOLEAN, literal=True, value=value)
+        return Term(
+            "true" if value else "false", coercion.BOOLEAN, literal=True, value=value, plain=True
+        )
 
     def null(self, node: exp.Null) -> Term:
-        return Term("null", coercion.NULL, literal=True)
+        return Term("null", coercion.NULL, literal=True, plain=True)
 
     def paren(self, node: exp.Paren) -> Term:
         return self.term(node.this)
@@ -149,13 +151,13 @@ class Inference:
                 f"{shorten(inner.sql)} is of type {kind} and has no negative.", "Cast it first."
             )
         total = inner.total and coercion.negates(inner.type)
-        return Term(f"- {inner.closed}", inner.type, total, growth=inner.growth, group="minus")
+        return Term(f"- {inner.closed}", inner.type, total, group="minus").made_of([inner])
 
     def invert(self, node: exp.BitwiseNot) -> Term:
         inner = self.term(node.this)
         if not is_whole(inner):
             raise mismatch("`~` needs a whole number.", "Cast it to long or int.")
-        return Term(f"~ {inner.closed}", inner.type, inner.total, group="invert")
+        return Term(f"~ {inner.closed}", inner.type, inner.total, group="invert").made_of([inner])
 
     def shift(self, node: exp.Expression) -> Term:
         name = "shiftleft" if isinstance(node, exp.BitwiseLeftShift) else "shiftright"
@@ -167,18 +169,21 @@ class Inference:
         given = [self.term(item) for item in node.expressions]
         for one in given:
             require_comparable(held, one)
+        fitting = converts([held, *given], unify([held, *given], "Comparing"))
         inside = ", ".join(one.sql for one in given)
-        total = held.total and all(one.total for one in given)
-        return Term(f"{held.closed} in ({inside})", coercion.BOOLEAN, total, group="compare")
+        total = fitting and held.total and all(one.total for one in given)
+        term = Term(f"{held.closed} in ({inside})", coercion.BOOLEAN, total, group="compare")
+        return term.made_of([held, *given])
 
     def between(self, node: exp.Between) -> Term:
         only(node, "this", "low", "high")
         held, low, high = (self.term(node.args[name]) for name in ("this", "low", "high"))
-        require_comparable(held, low)
-        require_comparable(held, high)
+        from_low, to_high = (require_comparable(held, one) for one in (low, high))
         sql = f"{held.closed} between {low.closed} and {high.closed}"
-        total = held.total and low.total and high.total
-        return Term(sql, coercion.BOOLEAN, total, group="compare")
+        # Anything but a column is computed twice where the kernel does not keep it.
+        total = held.plain and held.total and low.total and high.total and from_low and to_high
+        term = Term(sql, coercion.BOOLEAN, total, group="compare")
+        return term.made_of([held, held, low, high])
 
     def is_(self, node: exp.Is) -> Term:
         only(node, "this", "expression")
@@ -189,7 +194,8 @@ class Inference:
         elif not isinstance(what, exp.Null):
             raise unsupported(node)
         word = "null" if isinstance(what, exp.Null) else str(what.this).lower()
-        return Term(f"{held.closed} is {word}", coercion.BOOLEAN, held.total, group="compare")
+        term = Term(f"{held.closed} is {word}", coercion.BOOLEAN, held.total, group="compare")
+        return term.made_of([held])
 
     def like(self, node: exp.Expression) -> Term:
         only(node, "this", "expression", "negate")
@@ -211,10 +217,11 @@ class Inference:
         sql = f"case {subject.closed}" if subject else "case"
         pieces: list[Term] = [subject] if subject else []
         results: list[Term] = []
+        fitting = True
         for branch in node.args["ifs"]:
             condition, result = self.term(branch.this), self.term(branch.args["true"])
             if subject:
-                require_comparable(subject, condition)
+                fitting &= require_comparable(subject, condition)
             else:
                 require_boolean(condition, "`when`")
             sql += f" when {condition.sql} then {result.sql}"
@@ -225,8 +232,11 @@ class Inference:
             sql += f" else {default.sql}"
             results.append(default)
             pieces.append(default)
-        total, growth = all(piece.total for piece in pieces), max(piece.growth for piece in pieces)
-        return Term(f"{sql} end", unify(results, "Giving"), total, growth=growth, group="case")
+        together = unify(results, "Giving")
+        total = fitting and converts(results, together) and all(piece.total for piece in pieces)
+        # Spark writes the subject out for every branch.
+        pieces += [subject] * (len(results) - 1) if subject else []
+        return Term(f"{sql} end", together, total, group="case").made_of(pieces)
 
     def cast(self, node: exp.Cast) -> Term:
         only(node, "this", "to", "safe", "_type")
@@ -259,7 +269,7 @@ class Inference:
         return Term(f"interval '{amount.name.strip()}' {word}", kind, literal=True)
 
     def extract(self, node: exp.Extract) -> Term:
-        return conversion.extracted(node.this.name.lower(), self.term(node.expression), _PARTS)
+        return conversion.extracted(node.this.name.lower(), self.term(node.expression))
 
     def called(self, node: exp.Anonymous) -> Term:
         only(node, "this", "expressions")
@@ -306,7 +316,8 @@ class Inference:
 
 
 def _negated(term: Term) -> Term:
-    return Term(f"not {term.closed}", coercion.BOOLEAN, term.total, group="not")
+    negated = Term(f"not {term.closed}", coercion.BOOLEAN, term.total, group="not")
+    return negated.made_of([term])
 
 
 def _path(node: Any) -> list[str]:

@@ -71,15 +71,15 @@ def combined(node: exp.Expression, left: Term, right: Term) -> Term:
             require_boolean(side, f"`{word}`")
         return _joined(left, word, right, BOOLEAN, total, word)
     if kind is exp.DPipe:
-        joined = _joined(left, "||", right, concatenated([left, right]), total, "||")
-        return joined.grown(left.growth + right.growth)
+        return _joined(left, "||", right, concatenated([left, right]), False, "||")
     if kind in _BITS:
         return _bits(node, left, right, total)
-    require_comparable(left, right)
+    total = require_comparable(left, right) and total
     if kind is exp.NullSafeNEQ:
-        return Term(f"not ({left.closed} <=> {right.closed})", BOOLEAN, total, group="not")
+        unequal = Term(f"not ({left.closed} <=> {right.closed})", BOOLEAN, total, group="not")
+        return unequal.made_of([left, right])
     sql = f"{left.closed} {_COMPARISON[kind]} {right.closed}"
-    return Term(sql, BOOLEAN, total, group="compare")
+    return Term(sql, BOOLEAN, total, group="compare").made_of([left, right])
 
 
 def _bits(node: exp.Expression, left: Term, right: Term, total: bool) -> Term:
@@ -101,8 +101,7 @@ def _bits(node: exp.Expression, left: Term, right: Term, total: bool) -> Term:
 
 def _joined(left: Term, sign: str, right: Term, kind: Type, total: bool, group: str) -> Term:
     first = left.sql if left.group == group else left.closed
-    growth = max(left.growth, right.growth)
-    return Term(f"{first} {sign} {right.closed}", kind, total, growth=growth, group=group)
+    return Term(f"{first} {sign} {right.closed}", kind, total, group=group).made_of([left, right])
 
 
 def _arithmetic(sign: str, left: Term, right: Term) -> tuple[Type, bool]:
@@ -136,7 +135,7 @@ def number(text: str) -> Term:
     if "e" in digits.lower():
         if not math.isfinite(size):
             raise mismatch(f"{text} is more than a double can hold.", "Write a smaller number.")
-        return Term(text, DOUBLE, literal=True, value=size)
+        return Term(text, DOUBLE, literal=True, value=size, plain=True)
     whole, point, fraction = digits.partition(".")
     places = len((whole + fraction).lstrip("0")) or 1
     if places > 38 or len(fraction) > 38:
@@ -144,10 +143,10 @@ def number(text: str) -> Term:
     if point:
         precision = max(len(whole.lstrip("0")) + len(fraction), 1)
         kind = Type("decimal", precision=precision, scale=len(fraction))
-        return Term(text, kind, literal=True, value=size)
+        return Term(text, kind, literal=True, value=size, plain=True)
     value = int(text)
     if -(2**31) <= value < 2**31:
-        return Term(text, INT, literal=True, value=value, bound=value)
+        return Term(text, INT, literal=True, value=value, plain=True)
     if -(2**63) <= value < 2**63:
-        return Term(text, BIGINT, literal=True, value=value, bound=value)
-    return Term(text, Type("decimal", precision=places), literal=True, value=value)
+        return Term(text, BIGINT, literal=True, value=value, plain=True)
+    return Term(text, Type("decimal", precision=places), literal=True, value=value, plain=True)

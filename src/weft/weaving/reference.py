@@ -24,7 +24,7 @@ def provenance(names: list[str]) -> Term:
             hint="Write it as _weft.event_time, for example.",
             column=".".join(names),
         )
-    return Term(f"`_weft`.`{names[1].lower()}`", known[names[1].lower()])
+    return Term(f"`_weft`.`{names[1].lower()}`", known[names[1].lower()], plain=True)
 
 
 def unknown(name: str, schema: Schema) -> ExpressionError:
@@ -63,11 +63,11 @@ def part(term: Term, name: str) -> Term:
                 column=name,
             )
         kind = Type("array", items=(found.type,)) if many else found.type
-        return Term(sql, kind, term.total, growth=term.growth)
-    if holder.name == "map":
-        return Term(sql, holder.items[1], term.total, growth=term.growth)
+        return Term(sql, kind, term.total, plain=term.plain).made_of([term])
+    if holder.name == "map" and holder.items[0].name == "string":
+        return Term(sql, holder.items[1], term.total, plain=term.plain).made_of([term])
     if holder.name == "unknown":
-        return Term(sql, holder, total=False, growth=term.growth)
+        return Term(sql, holder, total=False).made_of([term])
     raise mismatch(
         f"{shorten(term.sql)} is of type {holder} and has no part {name!r}.",
         "Put a name that holds a dot in backticks: `a.b`.",

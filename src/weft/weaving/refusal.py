@@ -49,7 +49,8 @@ _WINDOW = Reason(
 _GENERATOR = Reason(
     "expression.generator",
     "it makes several records of one",
-    "Use a Python function, or keep the array and use transform() or filter() on it.",
+    "A step makes one record of one: keep the array and use transform(), filter(), aggregate() or element_at() "
+    "on it, or split the records in the source.",
 )
 
 _NAMES: Mapping[Reason, str] = {

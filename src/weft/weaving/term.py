@@ -3,25 +3,26 @@ combined by the checker."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
-from weft.weaving.coercion import DATETIMES, NULL, common, is_open
+from weft.weaving.coercion import DATETIMES, NULL, cast_raises, common, is_open
 from weft.weaving.grammar import ExpressionError
-from weft.weaving.schema import Type
+from weft.weaving.moment import is_moment
+from weft.weaving.schema import Type, literal
 
-# How often a record may grow by one expression, in characters or elements for each one it had.
-MAX_GROWTH = 1_000_000
+# Spark writes some calls out with an argument several times over, and nested calls multiply that.
+MAX_WEIGHT = 5_000
 
 
 @dataclass(frozen=True)
 class Term:
     """A piece of an expression.
 
-    `total`: it can never raise. `value`: a literal's own value. `bound`: the highest value that a
-    whole number can have, where that is known. `growth`: how many times larger than the record it
-    can be. `group`: the operators that `sql` is an open chain of, which may go on without brackets.
+    `total`: it can never raise, nor grow. `value`: a literal's own value. `plain`: a column, a part
+    of one, or a literal. `weight`: how many nodes Spark makes of it. `group`: the operators that
+    `sql` is an open chain of, which may go on without brackets.
     """
 
     sql: str
@@ -29,8 +30,8 @@ class Term:
     total: bool = True
     literal: bool = False
     value: Any = None
-    bound: int | None = None
-    growth: int = 1
+    plain: bool = False
+    weight: int = 1
     group: str = ""
 
     @property
@@ -43,22 +44,21 @@ class Term:
         """Whether it is a literal text."""
         return self.literal and isinstance(self.value, str)
 
-    def grown(self, growth: int) -> Term:
-        """The same piece, that much larger; refuses what would not fit into memory."""
-        if growth > MAX_GROWTH:
+    def made_of(self, parts: Iterable[Term], *, copies: int = 1) -> Term:
+        """The same piece with the weight of its parts, each of which Spark writes out so often."""
+        weight = self.weight + copies * sum(part.weight for part in parts)
+        if weight > MAX_WEIGHT:
             raise ExpressionError(
-                f"{shorten(self.sql)} can make a value {growth} times as large as it was.",
-                code="expression.size",
-                hint=f"Stay under {MAX_GROWTH} in all.",
+                f"{shorten(self.sql)} becomes more than {MAX_WEIGHT} parts when it is written out.",
+                code="expression.too-large",
+                hint="Split it over several `set` steps.",
             )
-        return replace(self, growth=growth)
+        return replace(self, weight=weight)
 
 
 def text_literal(value: str) -> Term:
     """A text as a literal of Spark's SQL."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return Term(f"'{escaped}'", Type("string"), literal=True, value=value)
+    return Term(literal(value), Type("string"), literal=True, value=value, plain=True)
 
 
 def shorten(sql: str) -> str:
@@ -81,14 +81,22 @@ def require_boolean(term: Term, where: str) -> None:
         )
 
 
-def require_comparable(one: Term, two: Term) -> None:
-    """Refuse to compare values that have no order or equality in common."""
+def require_comparable(one: Term, two: Term) -> bool:
+    """Refuse to compare values that have nothing in common; the answer is whether comparing never raises."""
     if "map" in (one.type.name, two.type.name):
         raise mismatch(
             f"{shorten(one.sql)} and {shorten(two.sql)} cannot be compared: maps have no equality.",
             "Compare map_keys() or single values.",
         )
-    unify([one, two], "Comparing")
+    return converts([one, two], unify([one, two], "Comparing"))
+
+
+def converts(terms: Iterable[Term], together: Type) -> bool:
+    """Whether pieces become their common type without ever raising."""
+    return all(
+        not cast_raises(term.type, together) or (term.is_text and is_moment(term.value))
+        for term in terms
+    )
 
 
 def unify(terms: list[Term], what: str) -> Type:
@@ -123,12 +131,3 @@ def _advice(one: Type, two: Type) -> str:
         other = two if one.name == "string" else one
         return f"Cast one, such as try_cast(x as {other}), or write the literal without quotes."
     return "Cast one of them to the type of the other."
-
-
-def is_moment(text: str) -> bool:
-    """Whether a text reads as a date or a time."""
-    try:
-        datetime.fromisoformat(text.strip())
-    except ValueError:
-        return False
-    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from weft.errors import WeftError
@@ -38,6 +39,9 @@ SPELLINGS: Mapping[str, str] = {
 }
 _TO_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 _MAX_DEPTH = 32
+_MAX_PARTS = 5_000
+# The signs that a literal holds as escapes of their own; other invisible ones are written by number.
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class SchemaError(WeftError):
@@ -67,6 +71,30 @@ class Type:
     scale: int = 0
     items: tuple[Type, ...] = ()
     fields: tuple[Field, ...] = ()
+    parts: int = dataclass_field(init=False, repr=False, compare=False, default=1)
+    """How many types it is made of, itself included."""
+    depth: int = dataclass_field(init=False, repr=False, compare=False, default=1)
+    """How many types are inside of each other at most."""
+
+    def __post_init__(self) -> None:
+        """Refuse a type that no table keeps; a struct of two of a struct of two doubles with each step."""
+        inner = (*self.items, *(field.type for field in self.fields))
+        parts, depth = 1 + sum(kind.parts for kind in inner), 1
+        if inner:
+            depth += max(kind.depth for kind in inner)
+        if parts > _MAX_PARTS or depth > _MAX_DEPTH:
+            raise SchemaError(
+                f"A type has more than {_MAX_PARTS} parts, or more than {_MAX_DEPTH} levels.",
+                code="schema.type-too-large",
+                hint="Flatten the structure, or keep less of it.",
+            )
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "depth", depth)
+
+    @property
+    def varies(self) -> bool:
+        """Whether its values differ in size."""
+        return self.name in ("string", "binary", "array", "map", "struct", "unknown")
 
     def __str__(self) -> str:
         if self.name == "decimal":
@@ -158,6 +186,19 @@ def quote(name: str) -> str:
 def quoted(name: str) -> str:
     """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text in quotes, as Spark reads it back character by character."""
+    return "'" + "".join(_escaped(sign) for sign in text) + "'"
+
+
+def _escaped(sign: str) -> str:
+    code = ord(sign)
+    if sign in _ESCAPES:
+        return _ESCAPES[sign]
+    hidden = code < 32 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000
+    return f"\\u{code:04X}" if hidden or sign in "\u2028\u2029\ufeff" else sign
 
 
 def parse_type(text: str) -> Type:

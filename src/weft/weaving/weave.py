@@ -12,15 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.weaving.apply import apply, held
-from weft.weaving.cloth import Call, Cloth, Moment, Sql, Verdict
+from weft.weaving.cloth import Call, Cloth, Layers, Moment, Verdict
 from weft.weaving.function import FunctionVersion
 from weft.weaving.infer import compile_steps
 from weft.weaving.reference import WEFT
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema, quoted
+from weft.weaving.schema import Schema, literal, quoted
 from weft.weaving.step import Step
 
-__all__ = ["Call", "Moment", "Sql", "Target", "Verdict", "Weave", "compile_weave"]
+__all__ = ["Call", "Layers", "Moment", "Target", "Verdict", "Weave", "compile_weave"]
+
+# What a row carries along of what became of it.
+_FATE = ("_weft_verdict", "_weft_reason", "_weft_record")
 
 SHARES = 10_000
 """How finely the keys of a stream are divided for rules that take a share of them."""
@@ -38,7 +41,7 @@ class Target:
 class Weave:
     """A compiled batch: stages to run in order, the outputs they end in, the meaning of verdict codes."""
 
-    stages: tuple[Sql | Call, ...]
+    stages: tuple[Layers | Call, ...]
     targets: tuple[Target, ...]
     verdicts: tuple[Verdict, ...]
     pinned: bool
@@ -74,12 +77,12 @@ def compile_weave(
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
     not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
-    `late` and `control` too, and rows without `_weft`, which only carry those. `time` names the column that is
-    the event time after the steps, where they may have changed it. With `timed` the frame ends in `partition`
-    and `event_time` of every row too, whatever a rule makes of it.
+    `_weft_late`, `_weft_dead` and `_weft_control` too, and rows without `_weft`, which only carry those. `time`
+    names the column that is the event time after the steps, where they may have changed it. With `timed` the frame
+    ends in `partition` and `event_time` of every row too, whatever a rule makes of it.
     """
-    carried = ["late", "control"] if operator else []
-    hidden = ["_weft", "_weft_bad", "_weft_raw", *carried]
+    carried = ["late", "control", "dead"] if operator else []
+    hidden = ["_weft", "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
     cloth = Cloth(schema, list(schema.names), hidden, moment, functions)
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
@@ -87,6 +90,8 @@ def compile_weave(
         _weft_verdict=f"CASE WHEN _weft IS NULL THEN {passed} "
         f"WHEN _weft_bad IS NOT NULL THEN {unread} END",
         _weft_reason="_weft_bad",
+        _weft_record=f"CASE WHEN _weft_bad IS NOT NULL THEN {cloth.record()} END",
+        _weft_spent="0L",
     )
     cloth.hide("_weft_bad")
     for position, compiled in enumerate(compile_steps(steps, schema, functions)):
@@ -166,7 +171,7 @@ def _divert(
     """
     assert rule.output is not None
     main, schema = list(cloth.columns), cloth.schema
-    kept = [*main, "_weft_verdict", "_weft_reason"]
+    kept = [*main, *_FATE, "_weft_spent"]
     parked = {name: f"_weft_main{depth}_{n}" for n, name in enumerate(kept)}
     side = f"_weft_side_{len(targets)}"
     skipped = cloth.code(Verdict("filtered", f"outside:{rule.id}"))
@@ -188,8 +193,9 @@ def _divert(
     )
     cloth.reshape(
         {name: parked[name] for name in main},
-        _weft_verdict=parked["_weft_verdict"],
-        _weft_reason=parked["_weft_reason"],
+        **{name: parked[name] for name in _FATE},
+        # What was made for a copy that died is gone again, and no burden to the rules that follow.
+        _weft_spent=f"CASE WHEN _weft_verdict IN ({codes}) THEN {parked['_weft_spent']} ELSE _weft_spent END",
     )
     cloth.hide(*parked.values())
     cloth.schema = schema
@@ -208,12 +214,13 @@ def _finish(
         diverted.append(Target("late", f"{stream}.late"))
     sides = {target.column: target.column for target in targets}
     codes = _dead_codes(cloth)
+    brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(
         {
             "out": f"CASE WHEN _weft_verdict IS NULL THEN {_row(cloth.columns)} END",
-            "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
+            "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)}{brought} END",
             **sides,
-            **{name: name for name in carried},
+            **{name: f"_weft_{name}" for name in carried if name != "dead"},
             **times,
             "verdict": "_weft_verdict",
         }
@@ -223,7 +230,7 @@ def _finish(
 
 def _share(rule: Rule, key: Sequence[str], columns: Iterable[str]) -> str:
     present = [quoted(name) for name in key if name in columns]
-    hashed = ", ".join([f"'{rule.id}'", *(present or ["_weft.id"])])
+    hashed = ", ".join([literal(rule.id), *(present or ["_weft.id"])])
     return f"pmod(xxhash64({hashed}), {SHARES}) < {round(rule.percent * SHARES / 100)}"
 
 
@@ -236,14 +243,14 @@ def _row(columns: Iterable[str]) -> str:
 
 
 def _dead_row(cloth: Cloth) -> str:
-    steps = ", ".join(f"'{verdict.by}'" for verdict in cloth.verdicts)
+    steps = ", ".join(literal(verdict.by) for verdict in cloth.verdicts)
     return _struct(
         {
             "raw": "_weft_raw",
             "position": "_weft.id",
             "step": f"element_at(array({steps}), _weft_verdict + 1)",
             "reason": "_weft_reason",
-            "record": f"to_json({_struct(_plain(cloth.columns))})",
+            "record": "_weft_record",
             "_weft": "_weft",
         }
     )
@@ -254,9 +261,5 @@ def _plain(columns: Iterable[str]) -> dict[str, str]:
 
 
 def _struct(fields: Mapping[str, str]) -> str:
-    inside = ", ".join(f"{_text(name)}, {sql}" for name, sql in fields.items())
+    inside = ", ".join(f"{literal(name)}, {sql}" for name, sql in fields.items())
     return f"named_struct({inside})"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

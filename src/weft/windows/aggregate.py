@@ -70,6 +70,8 @@ class Aggregate:
     shares: tuple[float, ...] = ()
     is_many: bool = False
     skips_nulls: bool = False
+    total: bool = False
+    """Whether its expressions never raise and never grow, so that they need no trying."""
 
     def to_kernel(self) -> dict[str, Any]:
         """This aggregate as the kernel's window operator reads it."""
@@ -80,6 +82,7 @@ class Aggregate:
             "shares": list(self.shares),
             "many": self.is_many,
             "skips_nulls": self.skips_nulls,
+            "total": self.total,
         }
 
     def result_type(self, types: Sequence[str]) -> str:

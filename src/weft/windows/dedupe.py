@@ -50,8 +50,8 @@ def attach(
     """The rows of a stream without duplicates.
 
     `frame` is that of `panes.attach`. The answer has the columns `row` (the stream's columns and
-    `_weft`), `late` (records so old that their twin may be forgotten) and `control`, whose reports
-    count duplicates as absorbed.
+    `_weft`), `late` (records so old that their twin may be forgotten), `control`, whose reports count
+    duplicates as absorbed, and `dead`, which is always null.
     """
     by = {"id": "_weft.id"} if spec.by is None else spec.by
     written = {

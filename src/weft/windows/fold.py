@@ -37,11 +37,11 @@ def attach(
 ) -> DataFrame:
     """As `panes.attach`, with the columns of the reducer's result after the aggregates.
 
-    `make` is called in the Python workers. The answer has a fourth column, `bad`: why the reducer gave no
+    `make` is called in the Python workers. The answer has one more column, `bad`: why the reducer gave no
     result for the pane, whose columns of the result are then null.
     """
     columns = [quoted(name) for name in frame.columns if name not in ("_weft", "_control")]
-    rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",))
+    rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",), total=True)
     panes = attach_panes(
         frame,
         window=window,
@@ -60,6 +60,7 @@ def attach(
             StructField("pane", pane),
             panes.schema["late"],
             panes.schema["control"],
+            panes.schema["dead"],
             StructField("bad", StringType()),
         ]
     )
@@ -123,6 +124,7 @@ class _Fold:
             folded,
             _typed(batch.column("late"), self.arrow.field("late").type),
             batch.column("control"),
+            _typed(batch.column("dead"), self.arrow.field("dead").type),
             pa.array(reasons, pa.string()),
         ]
         return pa.RecordBatch.from_arrays(whole, schema=self.arrow)

@@ -15,13 +15,15 @@ from pyspark.sql import functions as sql
 
 from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
+from weft.windows.panes import State, expression
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
 Kind = Literal["inner", "left", "right", "full"]
 
-ROWS = Aggregate("rows", "collect_list", ("named_struct('left', left, 'right', right)",))
+ROWS = Aggregate(
+    "rows", "collect_list", ("named_struct('left', left, 'right', right)",), total=True
+)
 
 
 def attach(
@@ -38,8 +40,8 @@ def attach(
     """The joined rows of two streams, window by window.
 
     `on` gives the left column and the right one that must be equal; both frames are those of
-    `panes.attach`, each with control rows of its own. The answer has the columns `pane`, `late` and
-    `control`; a pane is one joined row with `window`, the keys under their left names, `left` and
+    `panes.attach`, each with control rows of its own. The answer has the columns of
+    `panes.attach`; a pane is one joined row with `window`, the keys under their left names, `left` and
     `right`. When late records come, all rows of the key come again with the next revision.
     """
     both = _side(left, "left", list(on), other=right).unionByName(
@@ -56,7 +58,7 @@ def attach(
         state=state,
         inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
     )
-    pairs = panes.withColumn("pair", sql.expr(_pairs(kind, list(on))))
+    pairs = panes.withColumn("pair", expression(_pairs(kind, list(on))))
     keys = [sql.col(f"pane.{quoted(name)}").alias(name) for name in on]
     joined = sql.struct(
         sql.col("pane.window").alias("window"),
@@ -66,8 +68,10 @@ def attach(
     )
     return (
         pairs.where("pane is null or size(pair) > 0")
-        .select("pane", "late", "control", sql.explode_outer("pair").alias("pair"))
-        .select(sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control")
+        .select("pane", "late", "control", "dead", sql.explode_outer("pair").alias("pair"))
+        .select(
+            sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control", "dead"
+        )
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, IllegalArgumentException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from weft.weaving.schema import quoted
 from weft.windows.aggregate import Aggregate, AggregateError
@@ -36,7 +36,8 @@ def attach(
 
     `frame` has the stream's columns, `_weft`, and `_control` with one control row per bucket and
     batch. `by` names key columns, or gives an expression for each name. The answer has the columns
-    `pane`, `late` and `control`, of which one is set in each row. With `state` in memory, each
+    `pane`, `late`, `control` and `dead` (records whose aggregates cannot be computed), of which one is
+    set in each row. With `state` in memory, each
     bucket's state is one value that any state store of Spark's takes, written whole in every batch.
     `inputs` is for operators over several streams.
     """
@@ -68,6 +69,12 @@ def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> D
             hint="Check the key and aggregate expressions against the stream's columns.",
             pipeline=pipeline,
         ) from error
+
+
+def expression(text: str) -> Column:
+    """An expression as the kernel parses it: no setting and no variable of a session changes what it says."""
+    gate = SparkSession.active()._jvm.weft.kernel.gate  # type: ignore[union-attr]
+    return Column(gate.Sql.column(text))
 
 
 def key_expressions(by: Sequence[str] | Mapping[str, str]) -> list[dict[str, str]]:

@@ -1,6 +1,7 @@
 package weft.kernel;
 
 import org.apache.spark.sql.SparkSession;
+import weft.kernel.gate.Functions;
 
 /** What the kernel adds to a Spark session. */
 public final class Kernel {
@@ -8,6 +9,6 @@ public final class Kernel {
 
   /** Registers the kernel's SQL functions in a session. */
   public static void register(SparkSession spark) {
-    TryValue.register(spark);
+    Functions.register(spark);
   }
 }

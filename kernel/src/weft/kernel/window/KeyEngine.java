@@ -27,6 +27,7 @@ final class KeyEngine implements Engine {
   public List<Row> run(int group, Iterator<Row> messages, Store store) {
     panes = panes == null ? new PaneRow(task) : panes;
     Report report = new Report();
+    List<Row> out = new ArrayList<>();
     List<byte[]> late = new ArrayList<>();
     KeyState state = new KeyState(task.inputs(), store.get(Place.head()));
     KeyBucket bucket = new KeyBucket(task, state, store, panes, late);
@@ -42,6 +43,10 @@ final class KeyEngine implements Engine {
         case Message.CONTROL -> knots.read(payload);
         case Message.TAKEN -> report.absorbed += time;
         case Message.LATE -> late.add(payload);
+        case Message.DEAD -> {
+          report.dead++;
+          out.add(RowFactory.create(Message.DEAD, payload));
+        }
         case Message.DOUBT -> {
           long knot = message.getLong(Message.KNOT);
           doubts++;
@@ -67,7 +72,6 @@ final class KeyEngine implements Engine {
     report.late = late.size();
     report.absorbed += doubts - (late.size() - judged);
     report.panes = panes.panes();
-    List<Row> out = new ArrayList<>();
     late.forEach(each -> out.add(RowFactory.create(Message.LATE, each)));
     panes.messages().forEach(message -> out.add(RowFactory.create(Message.PANES, message)));
     byte[] told = report.toJson(Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);

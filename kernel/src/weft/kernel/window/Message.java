@@ -26,6 +26,9 @@ final class Message {
   /** In: how many records of the batch are in segments; the number is in the place of the time. */
   static final int TAKEN = 6;
 
+  /** In and out: records whose aggregates cannot be computed. */
+  static final int DEAD = 7;
+
   /** Columns of a message that goes into a bucket. */
   static final int KIND = 1;
 

@@ -10,6 +10,8 @@ import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.gate.Layers;
+import weft.kernel.gate.Sql;
 
 /**
  * Event-time windows over a stream: panes, late rows, and a report per bucket.
@@ -28,19 +30,21 @@ public final class Panes {
     List<Column> keys = new ArrayList<>();
     StructType keyType = new StructType();
     for (JsonNode by : spec.path("by")) {
-      Column key = functions.expr(by.get("expr").textValue());
+      Column key = Sql.column(by.get("expr").textValue());
       keys.add(Plan.key(rows, key));
       keyType = keyType.add(by.get("name").textValue(), Plan.typeOf(rows, key));
     }
     List<Definition> definitions = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
-    spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments)));
+    Tries tries = new Tries();
+    spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments, tries)));
     Layout layout = new Layout(definitions, Slicer.arguments(keys.size()), shape.timestamp, shape.hasSpan());
     List<Column> inputs = Plan.head(spec);
     List<Column> columns = new ArrayList<>();
     StructType late = LateRow.type(Plan.columns(rows, columns));
     columns.add(Plan.id());
     inputs.add(functions.when(mayBeLate(inputs, shape), functions.struct(columns.toArray(new Column[0]))));
+    inputs.add(tries.isEmpty() ? functions.lit(null).cast(DeadRow.type(rows)) : DeadRow.of(rows, tries.error()));
     inputs.addAll(keys);
     inputs.addAll(arguments);
     if (layout.isOrdered) {
@@ -50,9 +54,13 @@ public final class Panes {
     int buckets = spec.get("buckets").intValue();
     Task task = new Task(specJson, shape, layout, buckets, spec.path("inputs").asInt(1), keyType, pane, late);
     StructType result =
-        new StructType().add("pane", pane).add("late", late).add("control", DataTypes.StringType);
+        new StructType()
+            .add("pane", pane)
+            .add("late", late)
+            .add("control", DataTypes.StringType)
+            .add("dead", DeadRow.type(rows));
     // Laid out as columns first, a row is written once, and what only late rows need is not written at all.
-    Dataset<Row> laidOut = Plan.layOut(rows, inputs);
+    Dataset<Row> laidOut = Plan.layOut(tries.around(rows), inputs);
     Slicer slicer = new Slicer(Plan.expressions(Plan.columns(laidOut)), task);
     Engine engine = shape.isSliced() ? new SliceEngine(task) : new KeyEngine(task);
     return Plan.run(laidOut, slicer, engine, result, Plan.isOnHeap(spec));
@@ -66,15 +74,16 @@ public final class Panes {
     return eventTime.isNull().or(age.geq(functions.lit(Millis.toMicros(shape.lateness))));
   }
 
-  private static Definition define(Dataset<Row> rows, JsonNode each, List<Column> arguments) {
+  private static Definition define(Dataset<Row> rows, JsonNode each, List<Column> arguments, Tries tries) {
     String function = each.get("function").textValue();
     List<DataType> types = new ArrayList<>();
     for (JsonNode text : each.path("args")) {
-      Column argument = functions.expr(text.textValue());
-      DataType cast = Definition.cast(function, Plan.typeOf(rows, argument));
-      argument = cast == null ? argument : argument.cast(cast);
-      types.add(Plan.typeOf(rows, argument));
-      arguments.add(argument);
+      Column argument = Layers.column(rows, text.textValue());
+      DataType type = Plan.typeOf(rows, argument);
+      DataType cast = Definition.cast(function, type);
+      Column value = each.path("total").asBoolean() ? argument : tries.value(argument);
+      types.add(cast == null ? type : cast);
+      arguments.add(cast == null ? value : value.cast(cast));
     }
     return new Definition(
         each.get("name").textValue(),

@@ -26,6 +26,7 @@ import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
+import weft.kernel.gate.Sql;
 
 /** The parts that every operator with buckets puts its plan together from. */
 final class Plan {
@@ -59,9 +60,9 @@ final class Plan {
   static List<Column> head(JsonNode spec) {
     List<Column> columns = new ArrayList<>();
     columns.add(functions.col(CONTROL));
-    columns.add(functions.expr(spec.path("event_time").asText(WEFT + ".event_time")).cast(DataTypes.TimestampType));
-    columns.add(functions.expr(spec.path("knot").asText(WEFT + ".knot")));
-    columns.add(functions.expr(WEFT + ".watermark").cast(DataTypes.TimestampType));
+    columns.add(Sql.column(spec.path("event_time").asText(WEFT + ".event_time")).cast(DataTypes.TimestampType));
+    columns.add(Sql.column(spec.path("knot").asText(WEFT + ".knot")));
+    columns.add(Sql.column(WEFT + ".watermark").cast(DataTypes.TimestampType));
     return columns;
   }
 
@@ -88,7 +89,7 @@ final class Plan {
   }
 
   static Column id() {
-    return functions.expr(WEFT + ".id");
+    return Sql.column(WEFT + ".id");
   }
 
   /** The same columns under plain names, each computed once. */

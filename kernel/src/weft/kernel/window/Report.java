@@ -10,6 +10,7 @@ final class Report {
 
   long absorbed;
   long late;
+  long dead;
   long panes;
 
   /** As JSON; `hold` is the lowest event time that a pane on time may still get, or null when none is open. */
@@ -17,7 +18,7 @@ final class Report {
     ObjectNode node = JSON.createObjectNode().put("bucket", bucket);
     node.put("watermark", watermark == Knots.NONE ? null : (Long) watermark);
     node.put("hold", hold).put("windows", windows);
-    node.put("absorbed", absorbed).put("late", late).put("panes", panes);
+    node.put("absorbed", absorbed).put("late", late).put("dead", dead).put("panes", panes);
     return node.toString().getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -41,6 +41,10 @@ final class SliceEngine implements Engine {
           report.late++;
           out.add(RowFactory.create(Message.LATE, payload));
         }
+        case Message.DEAD -> {
+          report.dead++;
+          out.add(RowFactory.create(Message.DEAD, payload));
+        }
         case Message.DOUBT -> {
           long knot = message.getLong(Message.KNOT);
           knots.add(knot);

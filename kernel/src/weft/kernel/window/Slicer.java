@@ -15,14 +15,15 @@ import scala.collection.IterableOnce;
 /**
  * The first half of a windowed aggregation: combines the records of a partition before they are shuffled.
  *
- * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late as a struct, its keys, the
- * arguments of the aggregates, and its id where their order counts. Out: messages to the buckets.
+ * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late and when it is dead as
+ * structs, its keys, the arguments of the aggregates, and its id where their order counts. Out: messages to the buckets.
  */
 final class Slicer extends RowGenerator {
   private static final long serialVersionUID = 1;
 
   private static final int LATE = Plan.HEAD;
-  private static final int KEYS = Plan.HEAD + 1;
+  private static final int DEAD = Plan.HEAD + 1;
+  private static final int KEYS = Plan.HEAD + 2;
 
   /** Entries held before they are sent on, so that a huge partition needs no huge heap. */
   private static final int MOST_ENTRIES = 1_000_000;
@@ -33,6 +34,7 @@ final class Slicer extends RowGenerator {
   private transient UnsafeProjection valuesOf;
   private transient UnsafeProjection keyOf;
   private transient int lateColumns;
+  private transient int deadColumns;
   private transient LateRow lateRow;
   private transient Mail mail;
   private transient int layoutId;
@@ -63,6 +65,7 @@ final class Slicer extends RowGenerator {
     valuesOf = isInPlace() ? null : projection(0, inputs().size());
     keyOf = Plan.places(task.keyType(), KEYS);
     lateColumns = ((StructType) inputs().get(LATE).dataType()).size();
+    deadColumns = ((StructType) inputs().get(DEAD).dataType()).size();
     lateRow = new LateRow(task.lateType());
     mail = new Mail(task.buckets());
     layoutId = task.layout().id();
@@ -93,6 +96,9 @@ final class Slicer extends RowGenerator {
     }
     UnsafeRow key = keyOf.apply(values);
     int hash = Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
+    if (!values.isNullAt(DEAD)) {
+      return Mail.one(dead(values, hash));
+    }
     if (values.isNullAt(Plan.EVENT_TIME_AT)) {
       return Mail.one(late(values, hash, null, 0));
     }
@@ -201,6 +207,14 @@ final class Slicer extends RowGenerator {
         out.add(mail.message(bucket, Message.SEGMENT, knot, time, segments[bucket].toArray()));
       }
     }
+  }
+
+  private InternalRow dead(InternalRow values, int hash) {
+    UnsafeRow letter = (UnsafeRow) values.getStruct(DEAD, deadColumns);
+    Blob out = new Blob();
+    out.putLong(letter.getSizeInBytes());
+    out.putRaw(letter.getBaseObject(), letter.getBaseOffset(), letter.getSizeInBytes());
+    return mail.message(Buckets.of(hash, task.buckets()), Message.DEAD, 0, 0, out.toArray());
   }
 
   private InternalRow late(InternalRow values, int hash, Long end, long lateness) {

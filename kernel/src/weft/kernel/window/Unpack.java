@@ -17,7 +17,8 @@ final class Unpack extends RowGenerator {
   private static final long serialVersionUID = 1;
   private static final int PANE = 0;
   private static final int LATE = 1;
-  private static final int CONTROL = 2;
+  private static final int DEAD = 3;
+  private static final int COLUMNS = 4;
 
   Unpack(List<Expression> inputs, StructType elementSchema) {
     super(inputs, elementSchema, "");
@@ -33,10 +34,11 @@ final class Unpack extends RowGenerator {
     int kind = (Integer) inputs().get(0).eval(row);
     byte[] payload = (byte[]) inputs().get(1).eval(row);
     if (kind == Message.REPORT) {
-      InternalRow report = new GenericInternalRow(new Object[] {null, null, UTF8String.fromBytes(payload)});
+      InternalRow report = new GenericInternalRow(new Object[] {null, null, UTF8String.fromBytes(payload), null});
       return CollectionConverters.asScala(List.of(report).iterator());
     }
-    return CollectionConverters.asScala(new Rows(payload, kind == Message.PANES ? PANE : LATE, elementSchema()));
+    int column = kind == Message.PANES ? PANE : kind == Message.LATE ? LATE : DEAD;
+    return CollectionConverters.asScala(new Rows(payload, column, elementSchema()));
   }
 
   /** The rows of one message; each is gone when the next is asked for. */
@@ -44,7 +46,7 @@ final class Unpack extends RowGenerator {
     private final Blob in;
     private final int column;
     private final UnsafeRow struct;
-    private final GenericInternalRow row = new GenericInternalRow(CONTROL + 1);
+    private final GenericInternalRow row = new GenericInternalRow(COLUMNS);
 
     Rows(byte[] payload, int column, StructType schema) {
       this.in = Blob.reading(payload);
