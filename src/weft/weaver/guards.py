@@ -70,6 +70,7 @@ class Guards:
             "stream": stream,
             "to": min(rule.since for rule in rules) - 1,
             "only_live": True,
+            "rules": [rule.id for rule in rules],
         }
         because = "; ".join(rule.retired_because or rule.id for rule in rules)
         wait = FIRST_RETRY_S

@@ -96,12 +96,15 @@ class Planner:
                 hint=f"Roll '{found.origin}' back, or retire the rule that writes '{stream}'.",
                 stream=stream,
             )
+        pipelines = weaver.catalog.downstream(self._writer(found.pipeline))
+        if request.get("only_live"):
+            before = self._before_rules(stream, frozenset(request.get("rules", ())), after=to)
+            if before is None:
+                names = tuple(pipeline.name for pipeline in pipelines)
+                return Planned(names, (Stop(names), Plan(), LetGo(names)))
+            to = before
         target = weaver.knots.find(stream, to) if to else None
         head = weaver.knots.head(stream).number
-        pipelines = weaver.catalog.downstream(self._writer(found.pipeline))
-        if request.get("only_live") and self._is_past(target, to, head):
-            names = tuple(pipeline.name for pipeline in pipelines)
-            return Planned(names, (Stop(names), Plan(), LetGo(names)))
         in_hand = weaver.knots.in_hand(stream)
         check_target(target, stream, to, head=head, in_hand=in_hand)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
@@ -181,11 +184,19 @@ class Planner:
             raise NameMissingError("pipeline", pipeline, names)
         return found
 
-    def _is_past(self, target: Knot | None, to: int, head: int | None) -> bool:
-        """Whether a stream has gone back that far already, by another rollback."""
-        return (head or 0) <= to or (
-            to > 0 and (not target or target.status is not Status.COMPLETE)
-        )
+    def _before_rules(self, stream: str, rules: frozenset[str], *, after: int) -> int | None:
+        """The live knot before the first one after `after` that has met one of these rules (none given: any).
+
+        None when there is none: another rollback has taken them out already. Knot `after` itself may be rolled back,
+        where a rule was attached before the first knot that came after a rollback.
+        """
+        before: int | None = None
+        knot = self._weaver.knots.newest(stream)
+        while knot is not None and knot.number > after:
+            if not rules or rules & {ref.id for ref in knot.rules}:
+                before = knot.previous or 0
+            knot = self._weaver.knots.find(stream, knot.previous) if knot.previous else None
+        return before
 
     async def _cuts(
         self, pipelines: list[Pipeline], targets: Mapping[str, int], exact: bool
