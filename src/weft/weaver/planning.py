@@ -107,6 +107,7 @@ class Planner:
         head = weaver.knots.head(stream).number
         in_hand = weaver.knots.in_hand(stream)
         check_target(target, stream, to, head=head, in_hand=in_hand)
+        self._check_inputs(target)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
         attach = request.get("attach")
         steps = rollback_steps(
@@ -197,6 +198,27 @@ class Planner:
                 before = knot.previous or 0
             knot = self._weaver.knots.find(stream, knot.previous) if knot.previous else None
         return before
+
+    def _check_inputs(self, target: Knot | None) -> None:
+        """Refuse to bring a knot back whose input is rolled back: read again, its rows would be there twice."""
+        if target is None or target.status is not Status.ROLLED_BACK:
+            return
+        for name, consumed in target.offsets.inputs.items():
+            stream = self._weaver.catalog.find_stream(name)
+            origin = stream.origin if stream else name
+            knot = self._weaver.knots.find(origin, consumed) if consumed else None
+            if consumed and (knot is None or knot.status is not Status.COMPLETE):
+                raise RollbackError(
+                    f"Stream '{target.stream}' cannot go back to knot {target.number}: that has consumed knot "
+                    f"{consumed} of stream '{name}', which is rolled back.",
+                    code="rollback.input-gone",
+                    domain="conflict",
+                    hint=f"Bring knot {consumed} of '{origin}' back first, or choose another knot.",
+                    stream=target.stream,
+                    knot=target.number,
+                    input=name,
+                    consumed=consumed,
+                )
 
     async def _cuts(
         self, pipelines: list[Pipeline], targets: Mapping[str, int], exact: bool

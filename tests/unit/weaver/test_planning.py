@@ -101,3 +101,27 @@ def test_a_guard_rolls_back_nothing_that_is_gone_already(ties: int) -> None:
     for _ in range(ties):  # woven again since, without the rule
         tie(weaver, "orders")
     assert not [step for step in guard(weaver, to=5) if isinstance(step, Settle)]
+
+
+def test_a_knot_does_not_come_back_without_the_knots_that_it_consumed() -> None:
+    weaver = make_weaver()
+    for number in range(1, 5):
+        tie(weaver, "orders")
+        tie(weaver, "clean", consumed={"orders": number})
+    cut(weaver, "orders", keep=2)
+    cut(weaver, "clean", keep=2)
+    with pytest.raises(WeftError) as refused:
+        plan(weaver, stream="clean", to=4)
+    assert refused.value.code == "rollback.input-gone"
+    assert refused.value.ids == {"stream": "clean", "knot": 4, "input": "orders", "consumed": 4}
+    assert settled(plan(weaver, stream="orders", to=4)).cuts[0].keep == 4
+
+
+def test_a_knot_comes_back_when_what_it_consumed_is_there() -> None:
+    weaver = make_weaver()
+    for number in range(1, 5):
+        tie(weaver, "orders")
+        tie(weaver, "clean", consumed={"orders": number})
+    cut(weaver, "clean", keep=2)
+    [kept] = settled(plan(weaver, stream="clean", to=4)).cuts
+    assert kept.keep == 4 and kept.revive
