@@ -133,6 +133,22 @@ def test_an_abort_before_anything_was_changed_changes_nothing() -> None:
     play(scene)
 
 
+@pytest.mark.parametrize("other", ["abort", "retry"])
+def test_an_abort_and_another_request_at_the_same_moment_are_one_abort(other: str) -> None:
+    async def scene(world: World) -> None:
+        world.failing = lambda step: asyncio.Event().wait() if isinstance(step, Stop) else None
+        await world.runner.begin(operation())
+        await asyncio.sleep(0)  # its first step is under way
+        requests = (world.runner.abort("rollback-1"), getattr(world.runner, other)("rollback-1"))
+        await asyncio.gather(*requests, return_exceptions=True)
+        ended = await world.finish()
+        assert ended.status is OperationStatus.ABORTED
+        assert world.done == [LetGo(("p",))]
+        assert world.book.hold("p") is None
+
+    play(scene)
+
+
 def test_a_fill_that_is_given_up_is_taken_out_also_when_its_abort_fails_first() -> None:
     async def scene(world: World) -> None:
         refuses = [WeftError("cannot be joined", domain="user"), WeftError("no", domain="user")]
