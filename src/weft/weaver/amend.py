@@ -161,14 +161,19 @@ async def retire(
     if hold is not None:
         raise OperationBusyError(found.pipeline, hold.operation)
     pinned = weaver.knots.in_hand(origin)
-    is_pinned = pinned is not None and rule.id in {ref.id for ref in pinned.rules}
-    if rule.status is RuleStatus.ACTIVE or not is_pinned:
-        rule = weaver.rules.retire(name, because=because)
-    if not is_pinned:
-        return rule, None
-    head = weaver.knots.head(origin).number or 0
+    if pinned is None or rule.id not in {ref.id for ref in pinned.rules}:
+        return weaver.rules.retire(name, because=because), None
+
+    def retire_it() -> None:
+        if weaver.rules.get(name).status is RuleStatus.ACTIVE:
+            weaver.rules.retire(name, because=because)
+
     operation = await weaver.roll_back(
-        origin, head, patience_s=0.0, because=f"rule {name} is retired at once"
+        origin,
+        weaver.knots.head(origin).number or 0,
+        patience_s=0.0,
+        because=f"rule {name} is retired at once",
+        begun=retire_it,  # not before: where the rollback is refused, nothing is to change
     )
     return weaver.rules.get(name), operation
 

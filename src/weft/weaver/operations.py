@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from weft.clock import iso
@@ -42,11 +42,21 @@ class Operations:
         return planned.steps
 
     async def run(
-        self, kind: Kind, request: Mapping[str, Any], *, wait: float = PATIENCE_S, **about: Any
+        self,
+        kind: Kind,
+        request: Mapping[str, Any],
+        *,
+        wait: float = PATIENCE_S,
+        begun: Callable[[], None] = lambda: None,
+        **about: Any,
     ) -> Operation:
-        """Do an operation; returns at its end, or as it is when the time is up. Raises why it was given up."""
+        """Do an operation; returns at its end, or as it is when the time is up. Raises why it was given up.
+
+        `begun` is called when it has what it needs, and before its first step.
+        """
         for attempt in range(FRESH_PLANS):
             operation = await self.begin(kind, request, **about)
+            begun()
             operation = await self.runner.finished(operation.id, timeout=wait)
             if operation.status is not OperationStatus.ABORTED or operation.error is None:
                 return operation
