@@ -282,7 +282,7 @@ class Runner:
         failed = operation.failed(error, for_good=not passes)
         if not passes and isinstance(step, GIVE_UP) and operation.status is OperationStatus.RUNNING:
             log.info("%s is given up: %s", operation.id, error.message)
-            given_up = replace(failed, status=OperationStatus.RUNNING).aborting()
+            given_up = replace(failed, status=OperationStatus.RUNNING).aborting(reason=error)
             await self._write(self._book.keep, given_up, operation)
             self._tell()
             return given_up

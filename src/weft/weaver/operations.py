@@ -58,9 +58,9 @@ class Operations:
             operation = await self.begin(kind, request, **about)
             begun()
             operation = await self.runner.finished(operation.id, timeout=wait)
-            if operation.status is not OperationStatus.ABORTED or operation.error is None:
+            if operation.status is not OperationStatus.ABORTED or operation.reason is None:
                 return operation
-            reason = WeftError.from_dict(operation.error)
+            reason = WeftError.from_dict(operation.reason)
             if reason.code != PlanStaleError.code or attempt == FRESH_PLANS - 1:
                 raise reason
         raise AssertionError("unreachable")

@@ -16,7 +16,7 @@ from weft.operations import run as running
 from weft.operations.cut import Cut
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import Done, OperationBusyError, OperationTakenError, Runner
-from weft.operations.step import CatchUp, CutTables, Join, LetGo, Settle, Step, Stop, Unfill
+from weft.operations.step import CatchUp, CutTables, Join, LetGo, Plan, Settle, Step, Stop, Unfill
 from weft.weaver.book import PARTITION, StoredBook
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import Records, _checksum
@@ -145,6 +145,23 @@ def test_an_abort_and_another_request_at_the_same_moment_are_one_abort(other: st
         assert ended.status is OperationStatus.ABORTED
         assert world.done == [LetGo(("p",))]
         assert world.book.hold("p") is None
+
+    play(scene)
+
+
+def test_an_operation_that_gives_itself_up_says_why_at_its_end() -> None:
+    async def scene(world: World) -> None:
+        def fail(step: Step) -> None:
+            if isinstance(step, Plan):
+                raise WeftError(
+                    "there is nothing to do", code="rollback.nothing", domain="conflict"
+                )
+
+        world.failing = fail
+        await world.runner.begin(operation((Stop(("p",)), Plan(), LetGo(("p",)))))
+        ended = await world.finish()
+        assert ended.status is OperationStatus.ABORTED
+        assert ended.reason is not None and ended.reason["code"] == "rollback.nothing"
 
     play(scene)
 
