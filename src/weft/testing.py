@@ -83,7 +83,7 @@ class Play:
     def __init__(
         self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
     ) -> None:
-        self.project = _eager(project)
+        self.project = eager(project)
         self.storage = Storage(str(storage.absolute()))
         self.spark = spark
         self._clock = clock
@@ -154,7 +154,7 @@ class Play:
 
         What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
         """
-        wanted = _eager(load(project))
+        wanted = eager(load(project))
         response = self.api.put("/project", json=wanted.to_dict(), params={"recompute": recompute})
         if response.is_error:
             raise WeftError.from_dict(response.json())
@@ -314,6 +314,6 @@ class Play:
         raise CrashError
 
 
-def _eager(project: Project) -> Project:
+def eager(project: Project) -> Project:
     """The project with batches that run as soon as something was fed."""
     return replace(project, processing=replace(project.processing, checkpoint_interval=0.0))
