@@ -271,7 +271,8 @@ class Play:
     def _unfinished(self) -> list[str]:
         weaver = self._server.weaver
         waiting = []
-        for pipeline in weaver.catalog.pipelines():
+        # In the order data moves: one that is done while those before it are looked at would hide what it left to them.
+        for pipeline in weaver.catalog.in_order(list(weaver.catalog.pipelines())):
             if pipeline.desired == "stopped":
                 continue
             fed = self._fed.get(pipeline.name, 0)
