@@ -30,7 +30,7 @@ from weft.project.load import load
 from weft.runtime import session
 from weft.runtime.faults import CrashError, Faults
 from weft.runtime.storage import Storage
-from weft.runtime.worker import Worker
+from weft.runtime.worker import TAKEN_AWAY, Worker
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
 from weft.weaver.serve import Server, make_server
@@ -302,7 +302,8 @@ class Play:
         worker = self._worker
         failed = worker.failures() if worker is not None else {}
         for error in failed.values():
-            raise error
+            if error.code not in TAKEN_AWAY:
+                raise error
 
     def _drop_worker(self) -> None:
         assert self._worker is not None and self._thread is not None
