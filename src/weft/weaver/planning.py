@@ -107,7 +107,7 @@ class Planner:
         head = weaver.knots.head(stream).number
         in_hand = weaver.knots.in_hand(stream)
         check_target(target, stream, to, head=head, in_hand=in_hand)
-        self._check_inputs(target)
+        self._check_return(target)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
         attach = request.get("attach")
         steps = rollback_steps(
@@ -199,10 +199,25 @@ class Planner:
             knot = self._weaver.knots.find(stream, knot.previous) if knot.previous else None
         return before
 
-    def _check_inputs(self, target: Knot | None) -> None:
-        """Refuse to bring a knot back whose input is rolled back: read again, its rows would be there twice."""
+    def _check_return(self, target: Knot | None) -> None:
+        """Refuse to bring a knot back that does not fit what is there now.
+
+        If its input is rolled back, its rows would be there twice once that is read again. If its pipeline was made
+        again by another definition, that cannot read the state which this one left behind.
+        """
         if target is None or target.status is not Status.ROLLED_BACK:
             return
+        pipeline = self._weaver.catalog.find_pipeline(target.pipeline)
+        if pipeline is not None and target.number <= pipeline.anew_after:
+            raise RollbackError(
+                f"Stream '{target.stream}' cannot go back to knot {target.number}: pipeline '{target.pipeline}' "
+                "was made again since, by another definition.",
+                code="rollback.made-anew",
+                domain="conflict",
+                hint=f"Knots after {pipeline.anew_after} can come back; 0 starts from nothing.",
+                stream=target.stream,
+                knot=target.number,
+            )
         for name, consumed in target.offsets.inputs.items():
             stream = self._weaver.catalog.find_stream(name)
             origin = stream.origin if stream else name

@@ -9,7 +9,9 @@ import pytest
 
 from tests.unit.weaver.chain import cut, make_weaver, tie
 from weft.errors import WeftError
+from weft.operations.operation import Operation
 from weft.operations.step import Settle, Step
+from weft.weaver.performing import Performer
 from weft.weaver.weaver import Weaver
 
 
@@ -74,3 +76,23 @@ def test_a_knot_comes_back_when_what_it_consumed_is_there() -> None:
     cut(weaver, "clean", keep=2)
     [kept] = settled(plan(weaver, stream="clean", to=4)).cuts
     assert kept.keep == 4 and kept.revive
+
+
+def test_a_knot_does_not_come_back_after_its_pipeline_was_made_again() -> None:
+    weaver = make_weaver()
+    for number in range(1, 5):
+        tie(weaver, "orders")
+        tie(weaver, "clean", consumed={"orders": number})
+    project = weaver.catalog.project()
+    request = {"project": project.hash, "pipelines": ["clean"]}
+    planned = asyncio.run(weaver.operations.planner.plan("recompute", request))
+    again = Operation("recompute-1", "recompute", request, ("clean",), planned.steps, asked="")
+    asyncio.run(Performer(weaver)(again, settled(planned.steps)))
+    assert tie(weaver, "clean", consumed={"orders": 4}) == 5
+    writes, _ = weaver.catalog.deploy(project)  # deployed again, it is still so
+    weaver.store.apply(writes)
+    with pytest.raises(WeftError) as refused:
+        plan(weaver, stream="clean", to=4)
+    assert refused.value.code == "rollback.made-anew"
+    assert refused.value.ids == {"stream": "clean", "knot": 4}
+    assert settled(plan(weaver, stream="clean", to=0)).cuts[0].keep == 0
