@@ -1,24 +1,35 @@
 """Random histories of rules, crashes and rollbacks, run for real and by the model; every stream must be the same.
 
-A history is made by its seed alone, so that one that went wrong can be run again:
-`python -m bench.faults --only histories` says the seeds.
+What a history does is told by its seed alone, so that one that went wrong can be run again: `python -m bench.faults
+--only histories` says the seeds. Some steps do two things at the same moment; which of them was done, and in which
+order, the run says, and the model follows.
 """
 
 from __future__ import annotations
 
+import copy
 import random
 import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bench._model import Change, Model, ModelPipeline, ModelRule, Row
+import httpx
+
+from bench._model import Change, Met, Model, ModelPipeline, ModelRule, Row
 from bench._report import Figures, say
+from weft.errors import WeftError
+from weft.lineage.knot import Knot
+from weft.project.load import load
 from weft.runtime.faults import POINTS
-from weft.testing import Play, play, shared_session
+from weft.testing import Play, eager, play, shared_session
 from weft.weaver.recorded import verify_storage
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
-PROJECT = {
+PROJECT: dict[str, Any] = {
     "app_name": "histories",
     "processing": {"parallelism": 2},
     "watermarks": {"delay_seconds": 0, "idle_seconds": 86400},
@@ -55,8 +66,21 @@ PIPELINES = (
     ModelPipeline("clean-orders", "counts", None),
 )
 READS = {p.stream: p.source for p in PIPELINES}
-ACTS = ("feed", "attach", "crash", "rollback", "retire", "promote")
-WEIGHTS = (40, 22, 12, 14, 6, 6)
+ACTS = ("feed", "attach", "crash", "rollback", "retire", "promote", "guard", "both")
+WEIGHTS = (32, 20, 8, 10, 4, 6, 6, 14)
+BOTH = ("rollbacks", "apply", "retire", "abort")
+"""What happens at the same moment as a rollback."""
+SETTLE_S = 180.0
+SEEDS = range(100)
+Asked = Callable[[], httpx.Response]
+
+
+def versions() -> list[dict[str, Any]]:
+    """The project, one with a column more that nobody compares, and one that makes its windows again."""
+    marked, counted = copy.deepcopy(PROJECT), copy.deepcopy(PROJECT)
+    marked["pipelines"]["odd"]["steps"].append({"set": {"mark": "'marked'"}})
+    counted["pipelines"]["counts"]["aggregate"] = {"orders": "count(id)"}
+    return [PROJECT, marked, counted]
 
 
 class History:
@@ -67,7 +91,10 @@ class History:
         self._chance = random.Random(seed)
         self._model = Model(PIPELINES)
         self._next = 0
+        self._brought: set[str] = set()
         self.told: list[str] = []
+        self.wrong: list[str] = []
+        """What the run did otherwise than it said."""
 
     def play(self, acts: int) -> list[str]:
         """Run it; returns what differs at the end."""
@@ -76,7 +103,7 @@ class History:
             act = self._chance.choices(ACTS, WEIGHTS)[0]
             getattr(self, f"_{act}")()
         self._feed()
-        return self._differences()
+        return self.wrong + self._differences()
 
     def _feed(self) -> None:
         rows = [self._row(self._next + n) for n in range(self._chance.randint(1, 12))]
@@ -144,46 +171,242 @@ class History:
         return self._chance.choice(active) if active else None
 
     def _rollback(self) -> None:
-        stream = self._chance.choice(list(READS))
+        stream, to = self._target()
         bounds = self._bounds()
-        choices = [0, *list(bounds[stream])[:-1]]
-        to = self._chance.choice(choices)
-        if not bounds[stream]:
-            return
         keep = _kept(bounds, self._consumed(), stream, to)
+        less = {name: knot for name, knot in keep.items() if knot != max(bounds[name], default=0)}
         rules = self._model.rules.values()
         retired = {
-            r.id for r in rules if r.active and r.origin in keep and r.since > keep[r.origin]
+            r.id for r in rules if r.active and r.origin in less and r.since > less[r.origin]
         }
         self.told.append(f"roll {stream} back to {to}, without {sorted(retired)}")
+        if not bounds[stream]:
+            return
         done = self._run.rollback(stream, to=to)
         if set(done["plan"]["retired"]) != retired:
-            raise RuntimeError(f"retired {done['plan']['retired']}, not {sorted(retired)}")
-        batches = {name: bounds[name].get(knot, 0) for name, knot in keep.items()}
-        self._model.roll_back(batches, retired)
+            self.wrong.append(f"retired {done['plan']['retired']}, not {sorted(retired)}")
+        kept = {cut["stream"]: cut["keep"] for cut in done["plan"]["cuts"]}
+        if kept != keep:
+            self.wrong.append(f"kept {kept}, not {keep}")
+        self._bring()
+
+    def _guard(self) -> None:
+        """A rule that drops rows, and whose guard undoes it when it has met some."""
+        stream = self._chance.choice(("orders", "clean-orders"))
+        name = f"rule-{len(self._model.rules)}"
+        self.told.append(f"attach {name} to {stream}, which breaks its guard")
+        steps = [{"filter": "id % 2 = 0"}]
+        options = {"guards": ["rows_in < 1"], "on_breach": "rollback"}
+        made = self._run.attach(stream=stream, steps=steps, id=name, **options)
+        rule = ModelRule(name, stream, stream, _even, since=made.since)
+        self._model.rules[name] = rule
+        self._feed()
+        self._settle()
+        if self._rule(name)["status"] == "active":  # its stream got no row
+            self._run.retire(name)
+        self._model.change(name, active=False)
+        self._bring()
+
+    def _both(self) -> None:
+        """A rollback, and something else at the same moment."""
+        stream, to = self._target()
+        if to == 0 and not self._run.knots(stream):
+            return
+        queue = self._chance.random() < 0.5
+        body = {"stream": stream, "to": to, "queue": queue}
+        other = self._chance.choice(BOTH)
+        said = f"roll {stream} back to {to}{' (queue)' if queue else ''}"
+        getattr(self, f"_both_{other}")(said, lambda: self._post("/rollbacks", body))
+
+    def _both_rollbacks(self, said: str, rollback: Asked) -> None:
+        stream, to = self._target()
+        queue = self._chance.random() < 0.5
+        body = {"stream": stream, "to": to, "queue": queue}
+        self._at_once(
+            f"{said} and {stream} to {to}{' (queue)' if queue else ''}",
+            rollback,
+            lambda: self._post("/rollbacks", body),
+        )
+        self._bring()
+
+    def _both_apply(self, said: str, rollback: Asked) -> None:
+        forms = versions()
+        version = self._chance.randrange(len(forms))
+        form = eager(load(forms[version])).to_dict()
+        self._at_once(
+            f"{said} and apply version {version}",
+            rollback,
+            lambda: self._run.api.put("/project?recompute=true", json=form),
+        )
+        self._bring()
+
+    def _both_retire(self, said: str, rollback: Asked) -> None:
+        rule = self._any_rule()
+        if rule is None:
+            return
+        _, answer = self._at_once(
+            f"{said} and retire {rule.id} --now",
+            rollback,
+            lambda: self._post(f"/rules/{rule.id}/retire?now=true", None),
+        )
+        self._bring()
+        found = self._rule(rule.id)
+        if not self._model.rules[rule.id].active:
+            return  # the rollback has retired it
+        if answer.is_error:
+            if found["status"] != "active":
+                self.wrong.append(f"{rule.id} is retired, and that was refused: {answer.text}")
+            return
+        self._model.change(rule.id, active=False)
+        # It is retired somewhere among the knots that were woven again: those say themselves.
+        for stream in READS:
+            for batch, named in enumerate(self._named(stream)):
+                met = self._model.was_met(stream, batch, rule=rule.id)
+                if met and rule.id not in named:
+                    self._model.spare(stream, batch, rule=rule.id)
+
+    def _both_abort(self, said: str, rollback: Asked) -> None:
+        def abort() -> httpx.Response:
+            open_ones: list[Any] = []
+            for _ in range(200):
+                open_ones = self._run.api.get("/operations?open=true").json()
+                if open_ones:
+                    return self._post(f"/operations/{open_ones[0]['id']}/abort", None)
+            return self._run.api.get("/health")
+
+        self._at_once(f"{said} and abort it", rollback, abort)
+        self._bring()
+
+    def _target(self) -> tuple[str, int]:
+        """A stream, and one of its live knots but the newest, or the beginning."""
+        stream = self._chance.choice(list(READS))
+        numbers = [knot.number for knot in self._run.knots(stream)]
+        return stream, self._chance.choice([0, *numbers[:-1]])
+
+    def _at_once(self, said: str, *asked: Asked) -> list[httpx.Response]:
+        """Ask for things at the same moment and wait until all is well; what is refused must say why."""
+        answers: dict[int, httpx.Response] = {}
+        start = threading.Barrier(len(asked))
+
+        def ask(number: int) -> None:
+            start.wait()
+            answers[number] = asked[number]()
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(len(asked))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self._settle()
+        found = [answers[number] for number in range(len(asked))]
+        codes = [a.json()["code"] if a.is_error else str(a.status_code) for a in found]
+        self.told.append(f"{said}: {', '.join(codes)}")
+        self.wrong += [f"{said}: {a.text}" for a in found if a.status_code >= 500]
+        return found
+
+    def _settle(self) -> None:
+        """Wait until no operation is under way and nothing is to be undone, and all is idle."""
+        deadline = time.monotonic() + SETTLE_S
+        while True:
+            self._run.settle(timeout=SETTLE_S)
+            left = self._run.api.get("/operations?open=true").raise_for_status().json()
+            owed = [r for r in self._run.api.get("/rules").json() if r["to_undo"]]
+            if not left and not owed:
+                break
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not over: {left} {owed}")
+            time.sleep(0.02)
+        self._run.settle(timeout=SETTLE_S)
+
+    def _bring(self) -> None:
+        """Bring the model to what the operations that are over have done, in their order."""
+        found = self._run.api.get("/operations").raise_for_status().json()
+        new = [one for one in found if one["id"] not in self._brought and one["finished"]]
+        for one in sorted(new, key=lambda one: one["finished"]):
+            self._brought.add(one["id"])
+            self.told.append(f"  {one['id']} is {one['status']}: {one['because'] or ''}")
+            if one["status"] != "done":
+                continue
+            if one["kind"] == "recompute":
+                self._model.roll_back({"counts": 0})
+            else:
+                plan = self._run.api.get(f"/rollbacks/{one['id']}").raise_for_status().json()
+                self._bring_rollback(plan["plan"])
+
+    def _bring_rollback(self, plan: dict[str, Any]) -> None:
+        kept = {}
+        for cut in plan["cuts"]:
+            stream, keep = cut["stream"], cut["keep"]
+            if cut["revive"]:
+                self._model.bring_back(stream, self._met(stream, keep))
+            kept[stream] = self._seen(stream, keep)
+        since = {cut["stream"]: cut["keep"] for cut in plan["cuts"]}
+        for name in plan["retired"]:
+            rule = self._model.rules[name]
+            if rule.since <= since[rule.origin]:
+                self.wrong.append(f"{name} is retired by a rollback to {since[rule.origin]}")
+        told = f"{kept}, -{plan['retired']} +{plan['restored']}"
+        self.told.append(f"  to micro-batches {told}")
+        self._model.roll_back(kept, plan["retired"], plan["restored"])
 
     def _bounds(self) -> dict[str, dict[int, int]]:
         """How many micro-batches each live knot of each stream has seen the end of."""
-        bounds: dict[str, dict[int, int]] = {}
-        for stream, source in READS.items():
-            bounds[stream] = {}
-            for knot in self._run.knots(stream):
-                if source is None:
-                    position = knot.offsets["to"][0]
-                    seen = position["segment"] if position else 0
-                else:
-                    upto = knot.offsets["inputs"][source]
-                    seen = max((b for n, b in bounds[source].items() if n <= upto), default=0)
-                bounds[stream][knot.number] = seen
-        return bounds
+        return {
+            stream: {k.number: self._seen(stream, k.number) for k in self._run.knots(stream)}
+            for stream in READS
+        }
 
     def _consumed(self) -> dict[str, dict[int, int]]:
         """The knot of its input up to which each live knot has read."""
         return {
-            stream: {k.number: k.offsets["inputs"][source] for k in self._run.knots(stream)}
+            stream: {k.number: k.offsets.inputs[source] for k in self._run.knots(stream)}
             for stream, source in READS.items()
             if source is not None
         }
+
+    def _seen(self, stream: str, number: int) -> int:
+        """How many micro-batches a knot of a stream has seen the end of, whether it is live or not."""
+        if number == 0:
+            return 0
+        offsets, source = self._knot(stream, number).offsets, READS[stream]
+        if source is not None:
+            return self._seen(source, offsets.inputs.get(source, 0))
+        return int(offsets.end[0]["segment"]) if offsets.end[0] else 0
+
+    def _knot(self, stream: str, number: int) -> Knot:
+        form = self._run.api.get(f"/knots/{stream}/{number}").raise_for_status().json()
+        return Knot.from_dict(form)
+
+    def _met(self, stream: str, number: int) -> list[Met]:
+        """The rules that each micro-batch met in the history that leads to a knot."""
+        line: list[Knot] = []
+        while number:
+            line.append(self._knot(stream, number))
+            number = line[-1].previous or 0
+        met: list[Met] = []
+        for knot in reversed(line):
+            rules = tuple(
+                replace(self._model.rules[ref.id], percent=ref.percent, active=True)
+                for ref in knot.rules
+            )
+            met += [rules] * (self._seen(stream, knot.number) - len(met))
+        return met
+
+    def _named(self, stream: str) -> list[set[str]]:
+        """The rules that the live knot of each micro-batch names."""
+        knots = self._run.knots(stream)
+        return (
+            [{rule.id for rule in met} for met in self._met(stream, knots[-1].number)]
+            if knots
+            else []
+        )
+
+    def _rule(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._run.api.get(f"/rules/{name}").raise_for_status().json()
+        return found
+
+    def _post(self, path: str, body: Any) -> httpx.Response:
+        return self._run.api.post(path, json=body)
 
     def _differences(self) -> list[str]:
         expected = self._model.contents()
@@ -213,6 +436,10 @@ def _kept(
     return keep
 
 
+def _even(row: Row) -> Row | None:
+    return None if row["id"] % 2 else row
+
+
 def _record(row: Row) -> dict[str, Any]:
     at = BASE + timedelta(seconds=row["second"])
     return {**{k: row[k] for k in ("id", "email", "country")}, "at": at.isoformat()}
@@ -233,17 +460,20 @@ def _seen(row: dict[str, Any]) -> str:
 
 def histories(quick: bool) -> Figures:
     """How many of the random histories end with a stream that is not what it should be."""
-    count, acts = (2, 8) if quick else (100, 10)
+    seeds, acts = (range(2), 8) if quick else (SEEDS, 10)
     wrong = 0
-    for seed in range(count):
+    for seed in seeds:
         with (
             tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch,
             play(PROJECT, storage=scratch, spark=shared_session()) as run,
         ):
             history = History(run, seed)
-            differences = history.play(acts)
+            try:
+                differences = history.play(acts)
+            except (WeftError, TimeoutError, httpx.HTTPError) as error:
+                differences = [*history.wrong, f"it does not end: {error}"]
         wrong += bool(differences)
         say(f"histories  {seed}: {'wrong' if differences else 'right'}, {len(history.told)} acts")
         if differences:
             say("\n".join([*history.told, *differences]))
-    return {"histories": count, "histories_wrong": wrong}
+    return {"histories": len(seeds), "histories_wrong": wrong}

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from weft.lineage.note import Note
 from weft.runtime import kernel
 from weft.runtime.storage import Storage
 from weft.runtime.tables import Tables
@@ -59,16 +60,25 @@ def prepare(spark: SparkSession, root: Path, *, knots: int, rows: int, files: in
     for knot in range(1, knots + 1):
         frame = spark.range((knot - 1) * rows, knot * rows, numPartitions=files)
         shaped = frame.selectExpr(*_COLUMNS).selectExpr("*", _WEFT)
-        result = kernel.write(
+        written = kernel.write(
             shaped.selectExpr("struct(*) AS out"),
             prefix=f"{knot:010d}",
             outputs={"out": storage.table(STREAM)},
             verdict=None,
             stamp={"knot": knot, "at_ms": 1767225600000, "watermark_ms": None},
-        )["outputs"]["out"]
-        weft = {"knot": knot, "id": f"input-{knot}", "stream": STREAM, "origin": STREAM}
-        weft |= {"watermark": None, "rows": result["rows"], "hash": result["hash"]}
-        tables.commit(STREAM, shaped.schema, weft, result["files"])
+        )
+        made = written.outputs["out"]
+        whose = {"history": "input", "generation": "input", "life": "input"}
+        note = Note(
+            knot,
+            f"input-{knot}",
+            stream=STREAM,
+            origin=STREAM,
+            rows=made.rows,
+            hash=made.hash,
+            **whose,
+        )
+        tables.commit(STREAM, shaped.schema, note, made.files)
 
 
 def multiply(root: Path, *, knots: int) -> None:

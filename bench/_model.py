@@ -45,6 +45,10 @@ class ModelPipeline:
     """None: a window over its input."""
 
 
+Met = tuple[ModelRule, ...]
+"""The rules that wove a micro-batch of a stream."""
+
+
 class Model:
     """What was fed, and which rules each micro-batch met in each stream."""
 
@@ -52,7 +56,7 @@ class Model:
         self.pipelines = list(pipelines)
         self.rules: dict[str, ModelRule] = {}
         self.fed: list[list[Row]] = []
-        self._met: dict[str, list[tuple[ModelRule, ...]]] = {p.stream: [] for p in self.pipelines}
+        self._met: dict[str, list[Met]] = {p.stream: [] for p in self.pipelines}
 
     def feed(self, rows: list[Row]) -> None:
         """One micro-batch goes through everything, under the rules in force."""
@@ -64,13 +68,29 @@ class Model:
         """Change a rule from the next micro-batch on."""
         self.rules[rule] = replace(self.rules[rule], **fields)
 
-    def roll_back(self, kept: Mapping[str, int], retired: Iterable[str]) -> None:
+    def roll_back(
+        self, kept: Mapping[str, int], retired: Iterable[str] = (), restored: Iterable[str] = ()
+    ) -> None:
         """Streams go back to so many micro-batches, and take the others again without the retired rules."""
         for rule in retired:
             self.change(rule, active=False)
+        for rule in restored:
+            self.change(rule, active=True)
         for stream, batches in kept.items():
             again = self._in_force(stream)
             self._met[stream][batches:] = [again] * (len(self.fed) - batches)
+
+    def bring_back(self, stream: str, met: list[Met]) -> None:
+        """The first micro-batches of a stream are again as an earlier history had them."""
+        self._met[stream][: len(met)] = met
+
+    def was_met(self, stream: str, batch: int, *, rule: str) -> bool:
+        """Whether a micro-batch of a stream was woven by a rule."""
+        return any(one.id == rule for one in self._met[stream][batch])
+
+    def spare(self, stream: str, batch: int, *, rule: str) -> None:
+        """A micro-batch of a stream was woven without a rule after all."""
+        self._met[stream][batch] = tuple(r for r in self._met[stream][batch] if r.id != rule)
 
     def contents(self) -> dict[str, list[Row]]:
         """The rows of every stream."""
@@ -85,7 +105,7 @@ class Model:
                 streams.setdefault(pipeline.stream, []).extend(out)
         return streams
 
-    def _in_force(self, stream: str) -> tuple[ModelRule, ...]:
+    def _in_force(self, stream: str) -> Met:
         return tuple(r for r in self.rules.values() if r.active and r.origin == stream)
 
     def _inputs(
@@ -100,9 +120,7 @@ class Model:
         return [[new for row in rows if (new := change(row)) is not None] for rows in before]
 
 
-def _weave(
-    stream: str, rows: list[Row], rules: tuple[ModelRule, ...], streams: dict[str, list[Row]]
-) -> list[Row]:
+def _weave(stream: str, rows: list[Row], rules: Met, streams: dict[str, list[Row]]) -> list[Row]:
     for rule in rules:
         if rule.stream != stream:
             continue

@@ -42,8 +42,14 @@ class Feeder(threading.Thread):
     def run(self) -> None:
         while not self._ended.wait(self._pause_s):
             with suppress(httpx.HTTPError):
-                if self.fed - self._cluster.consumed("orders") < self._most_waiting:
+                if self._waiting() < self._most_waiting:
                     self.feed()
+
+    def _waiting(self) -> int:
+        """How many micro-batches wait where most do: for the stream itself, or for what reads it."""
+        pipelines = self._cluster.api.get("/pipelines").raise_for_status().json()
+        behind = [knots for pipeline in pipelines for knots in pipeline["behind"].values()]
+        return max(self.fed - self._cluster.consumed("orders"), *behind, 0)
 
     def feed(self) -> int:
         """Feed one micro-batch now and return its number."""

@@ -21,14 +21,18 @@ import psutil
 
 from bench._report import Figures, say
 from tests.faults.cluster import Cluster
+from weft import codec
 from weft.clock import SystemClock, iso
-from weft.lineage.knot import Knot, Output, Parent, StepRecord
+from weft.lineage.facts import DataFile, Facts, Output, StepRecord, StreamSchema
+from weft.lineage.knot import Knot, Parent
 from weft.lineage.ledger import Ledger
+from weft.lineage.offsets import Offsets
 from weft.project.load import load
 from weft.weaver.catalog import Catalog
-from weft.weaver.knots import Head
-from weft.weaver.store.records import Records, put
+from weft.weaver.knots import Head, store_head, store_knot, uses_of
+from weft.weaver.store.records import Records
 from weft.weaver.store.rocks import RocksStore
+from weft.windows.watermark import Partition, Watermarks
 
 PIPELINES = 8
 """Pipelines that run at once, each waiting for its own answers."""
@@ -52,13 +56,14 @@ def pins(quick: bool) -> Figures:
         held = cluster.api.post("/workers/bench/sync", json={**body, "wait": 0}).json()
         tokens = {name: given["token"] for name, given in held["pipelines"].items()}
         host, port = cluster.address.removeprefix("http://").split(":")
-        asyncio.run(_pin_for(host, int(port), tokens, 1.0, completes=True))
+        ended: dict[str, Any] = {}
+        asyncio.run(_pin_for(host, int(port), tokens, 1.0, ended, completes=True))
         rates: dict[str, list[float]] = {"pins": [], "knots": []}
         server = psutil.Process(cluster.weaver.pid)
         for what in ("pins", "knots") * 3:
             before = sum(server.cpu_times()[:2])
             count = asyncio.run(
-                _pin_for(host, int(port), tokens, seconds, completes=what == "knots")
+                _pin_for(host, int(port), tokens, seconds, ended, completes=what == "knots")
             )
             cpu_ms = (sum(server.cpu_times()[:2]) - before) * 1000 / count
             rates[what].append(count / seconds)
@@ -67,31 +72,50 @@ def pins(quick: bool) -> Figures:
 
 
 async def _pin_for(
-    host: str, port: int, tokens: dict[str, int], seconds: float, *, completes: bool
+    host: str,
+    port: int,
+    tokens: dict[str, int],
+    seconds: float,
+    ended: dict[str, Any],
+    *,
+    completes: bool,
 ) -> int:
+    """Pin for so long; `ended` is where the newest knot of each stream has ended, kept from round to round."""
     until = time.monotonic() + seconds
     epoch = time.monotonic_ns()  # batches of this round are new to the weaver
     each = [
-        _tie(host, port, name, token, epoch, until, completes=completes)
+        _tie(host, port, name, token, epoch, until, ended, completes=completes)
         for name, token in tokens.items()
     ]
     return sum(await asyncio.gather(*each))
 
 
 async def _tie(
-    host: str, port: int, stream: str, token: int, epoch: int, until: float, *, completes: bool
+    host: str,
+    port: int,
+    stream: str,
+    token: int,
+    epoch: int,
+    until: float,
+    ended: dict[str, Any],
+    *,
+    completes: bool,
 ) -> int:
     reader, writer = await asyncio.open_connection(host, port)
     who = {"worker": "bench", "token": token}
+    facts = _facts(stream)
     batch = 0
     while time.monotonic() < until:
-        offsets = {"from": [{"record": batch}, None], "to": [{"record": batch + 1}, None]}
+        # A batch begins where the newest knot ended: one that is not completed moves nothing.
+        start = ended.get(stream, [None, None])
+        offsets = {"from": start, "to": [{"epoch": epoch, "record": batch + 1}, None]}
         pin = {"pipeline": stream, "stream": stream, **who, "epoch": epoch, "batch": batch}
         pin |= {"offsets": {**offsets, "inputs": {}}, "inputs": {}}
         answer = await _post(reader, writer, "/pins", pin)
         if completes:
             path = f"/pins/{stream}/{answer['knot']['number']}/complete"
-            await _post(reader, writer, path, {**who, "facts": _facts(stream)})
+            await _post(reader, writer, path, {**who, "facts": facts})
+            ended[stream] = offsets["to"]
         batch += 1
     writer.close()
     await writer.wait_closed()
@@ -103,7 +127,7 @@ async def _post(
 ) -> Any:
     """One request on a connection that stays open: a client that costs the machine next to nothing."""
     content = orjson.dumps(body)
-    head = f"POST {path} HTTP/1.1\r\nhost: weaver\r\ncontent-type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     writer.write(f"{head}content-length: {len(content)}\r\n\r\n".encode() + content)
     headers = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = int(headers.split(b"content-length: ")[1].split(b"\r\n")[0])
@@ -116,24 +140,20 @@ async def _post(
 def _facts(stream: str) -> dict[str, Any]:
     """What a small batch reports of itself."""
     now = iso(SystemClock().now())
-    file = {"path": f"0000000001-{stream}.parquet", "bytes": 2048, "rows": 100, "sha256": HASH}
-    step = {"function": stream, "version": HASH, "parameters": {}, "input_hash": None}
-    step |= {"output_hash": HASH, "rows_in": 100, "rows_out": 100, "started": now, "ended": now}
-    partition = {"watermark": 1, "seen": now, "idle": False}
-    schema = {"type": "struct", "fields": []}
-    return {
-        "outputs": {
-            stream: {"rows": 100, "bytes": 2048, "hash": HASH, "files": [file], "version": 1}
-        },
-        "schema": HASH,
-        "schemas": {stream: {"fingerprint": HASH, "kind": "main", "schema": schema}},
-        "ledger": Ledger(rows_in=100, out=100).to_dict(),
-        "watermark": 1,
-        "watermarks": {"partitions": {"0": partition, "1": partition}, "held_by": ["0"]},
-        "state": None,
-        "duration_ms": 20,
-        "steps": [{**step, "where": "bench"}],
-    }
+    file = DataFile(f"0000000001-{stream}.parquet", rows=100, bytes=2048, sha256=HASH)
+    partition = Partition(highest_ms=1, seen_at_ms=1, state="active", watermark_ms=1)
+    facts = Facts(
+        outputs={stream: Output(100, 2048, HASH, 1, (file,))},
+        schema=HASH,
+        schemas={stream: StreamSchema(HASH, "main", {"type": "struct", "fields": []})},
+        ledger=Ledger(rows_in=100, out=100),
+        steps=(StepRecord(stream, HASH, {}, None, HASH, 100, 100, now, now, "bench"),),
+        completed=now,
+        watermark=1,
+        watermarks=Watermarks(value_ms=1, partitions={"0": partition, "1": partition}),
+        duration_ms=20,
+    )
+    return codec.to_form(facts)
 
 
 def lineage(quick: bool) -> Figures:
@@ -175,14 +195,11 @@ def _fill(folder: Path, project: dict[str, Any], names: tuple[str, ...], each: i
             writes = []
             for number in range(1, each + 1):
                 knot = previous = _knot(stream, above, number, previous)
-                writes.append(put("knot", stream, number, record=knot.to_dict()))
-                if above:
-                    use = {"first": number, "knot": number}
-                    writes.append(put("use", above, stream, number, number, record=use))
+                writes += [store_knot(knot), *uses_of(knot)]
                 if number % 1000 == 0:
                     store.apply(writes)
                     writes = []
-            store.apply([*writes, put("head", stream, record=Head(each, each).to_dict())])
+            store.apply([*writes, store_head(stream, Head(each, each))])
             say(f"lineage    {each:,} knots of {stream} are stored")
 
 
@@ -196,7 +213,7 @@ def _knot(stream: str, above: str | None, number: int, previous: Knot | None) ->
         epoch=0,
         batch=number - 1,
         parents=(Parent(above, number, number),) if above else (),
-        offsets={"from": [number - 1], "to": [number], "inputs": {above: number} if above else {}},
+        offsets=Offsets((number - 1,), (number,), {above: number} if above else {}),
         rules=(),
         now=now,
         seed=number,

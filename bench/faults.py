@@ -1,4 +1,5 @@
-"""What survives: random kills of real processes, and random histories of rules, crashes and rollbacks.
+"""What survives: random kills of real processes, and random histories of rules, crashes and rollbacks,
+both while several clients change what runs at the same time.
 
 `python -m bench.faults [--quick] [--only kills,histories]`.
 """
@@ -11,7 +12,17 @@ from bench._report import Measure, run
 
 PARTS = {
     "kills": Measure(
-        ("kills", "lost", "doubled", "unbalanced", "findings", "recovery_p95_s"), kills
+        (
+            "kills",
+            "lost",
+            "doubled",
+            "unbalanced",
+            "findings",
+            "operations_left",
+            "errors",
+            "recovery_p95_s",
+        ),
+        kills,
     ),
     "histories": Measure(("histories", "histories_wrong"), histories),
 }

@@ -30,7 +30,7 @@ from weft.project.load import load
 from weft.runtime import session
 from weft.runtime.faults import CrashError, Faults
 from weft.runtime.storage import Storage
-from weft.runtime.worker import Worker
+from weft.runtime.worker import TAKEN_AWAY, Worker
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
 from weft.weaver.serve import Server, make_server
@@ -83,7 +83,7 @@ class Play:
     def __init__(
         self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
     ) -> None:
-        self.project = _eager(project)
+        self.project = eager(project)
         self.storage = Storage(str(storage.absolute()))
         self.spark = spark
         self._clock = clock
@@ -154,7 +154,7 @@ class Play:
 
         What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
         """
-        wanted = _eager(load(project))
+        wanted = eager(load(project))
         response = self.api.put("/project", json=wanted.to_dict(), params={"recompute": recompute})
         if response.is_error:
             raise WeftError.from_dict(response.json())
@@ -271,7 +271,8 @@ class Play:
     def _unfinished(self) -> list[str]:
         weaver = self._server.weaver
         waiting = []
-        for pipeline in weaver.catalog.pipelines():
+        # In the order data moves: one that is done while those before it are looked at would hide what it left to them.
+        for pipeline in weaver.catalog.in_order(list(weaver.catalog.pipelines())):
             if pipeline.desired == "stopped":
                 continue
             fed = self._fed.get(pipeline.name, 0)
@@ -301,7 +302,8 @@ class Play:
         worker = self._worker
         failed = worker.failures() if worker is not None else {}
         for error in failed.values():
-            raise error
+            if error.code not in TAKEN_AWAY:
+                raise error
 
     def _drop_worker(self) -> None:
         assert self._worker is not None and self._thread is not None
@@ -314,6 +316,6 @@ class Play:
         raise CrashError
 
 
-def _eager(project: Project) -> Project:
+def eager(project: Project) -> Project:
     """The project with batches that run as soon as something was fed."""
     return replace(project, processing=replace(project.processing, checkpoint_interval=0.0))

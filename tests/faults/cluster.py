@@ -166,15 +166,21 @@ class Cluster:
             pipelines = self.api.get("/pipelines").raise_for_status().json()
         except httpx.TransportError:
             return False
-        return all(p["state"] != "held" and not any(p["behind"].values()) for p in pipelines)
+        return not any(p["operation"] or any(p["behind"].values()) for p in pipelines)
 
     def consumed(self, stream: str) -> int:
-        """The last fed micro-batch that has become a knot of its stream."""
-        for knot in self.knots(stream, limit=5):
-            if knot["status"] == "COMPLETE":
-                position = knot["offsets"]["to"][0]
-                return int(position["segment"]) if position else 0
-        return 0
+        """The last fed micro-batch that has become a live knot of its stream."""
+        knot = self.head(stream)
+        position = knot["offsets"]["to"][0] if knot else None
+        return int(position["segment"]) if position else 0
+
+    def head(self, stream: str) -> dict[str, Any] | None:
+        """The newest live knot of a stream; after a rollback, many with higher numbers may be rolled back."""
+        number = self.api.get(f"/streams/{stream}").raise_for_status().json()["knot"]
+        if number is None:
+            return None
+        found: dict[str, Any] = self.api.get(f"/knots/{stream}/{number}").raise_for_status().json()
+        return found
 
     def knots(self, stream: str, *, limit: int = 1000) -> list[dict[str, Any]]:
         """The knots of a stream, newest first."""

@@ -82,6 +82,8 @@ class Operation:
     result: Mapping[str, Any] = field(default_factory=dict)
     given_up: bool = False
     """Whether it was aborted, by a person or because it could not go on."""
+    reason: Mapping[str, Any] | None = None
+    """Why it gave itself up; its steps back may fail for other reasons."""
     finishes: bool = False
     """Whether its abort came too late to undo anything, so that it is finished without the sinks."""
     finished: str | None = None
@@ -122,10 +124,11 @@ class Operation:
         status = OperationStatus.ABORTING if self.given_up else OperationStatus.RUNNING
         return replace(self, status=status, attempts=0)
 
-    def aborting(self) -> Operation:
+    def aborting(self, *, reason: WeftError | None = None) -> Operation:
         """On its way to an end that changes nothing, or, past the point of no return, to a whole one.
 
-        The step in hand counts as begun: half of it may be done. Only a join changes everything at its end.
+        The step in hand counts as begun: half of it may be done. Only a join changes everything at its end. `reason`
+        is why it gives itself up, where nobody asked for that.
         """
         begun = [
             step for step in self._begun if step is not self.step or not isinstance(step, Join)
@@ -136,6 +139,7 @@ class Operation:
             status=OperationStatus.ABORTING,
             steps=_finish(self) if finishes else _undo(self),
             given_up=True,
+            reason=reason.to_dict() if reason else None,
             finishes=finishes,
             done=0,
             attempts=0,

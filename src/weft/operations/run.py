@@ -126,6 +126,7 @@ class Runner:
         self._perform = perform
         self._clock = clock
         self._driving: dict[str, asyncio.Task[None]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
         self._news = asyncio.Event()
 
     async def begin(self, operation: Operation, *, queue: bool = False) -> Operation:
@@ -176,39 +177,41 @@ class Runner:
 
     async def retry(self, name: str) -> Operation:
         """Try the step that failed again."""
-        operation = await self.get(name)
-        if operation.status in (OperationStatus.RUNNING, OperationStatus.ABORTING):
-            await self._leave(name)  # it waits for its next try, which is now
-            operation = await self.get(name)  # a step may have ended meanwhile
-            if operation.is_over:
-                return operation
-        elif operation.status is not OperationStatus.FAILED:
-            raise _not_now(operation, "retried")
-        again = operation.retried()
-        await self._book.keep(again, before=operation)
-        self._drive(again)
-        return again
+        async with self._turn(name):
+            operation = await self.get(name)
+            if operation.status in (OperationStatus.RUNNING, OperationStatus.ABORTING):
+                await self._leave(name)  # it waits for its next try, which is now
+                operation = await self.get(name)  # a step may have ended meanwhile
+                if operation.is_over:
+                    return operation
+            elif operation.status is not OperationStatus.FAILED:
+                raise _not_now(operation, "retried")
+            again = operation.retried()
+            await self._book.keep(again, before=operation)
+            self._drive(again)
+            return again
 
     async def abort(self, name: str) -> Operation:
         """Give an operation up: what it made ready is undone, or what it began is finished."""
-        operation = await self.get(name)
-        if operation.is_over or operation.given_up:
-            raise _not_now(operation, "aborted")
-        await self._leave(name)
-        operation = await self.get(name)  # a step may have ended meanwhile
-        if operation.is_over:
-            return operation
-        if operation.status is OperationStatus.WAITING:
-            given_up = replace(
-                operation, status=OperationStatus.ABORTED, finished=iso(self._clock.now())
-            )
-            await self._book.end(given_up, before=operation)
-            self._tell()
-            return given_up
-        aborting = operation.aborting()
-        await self._book.keep(aborting, before=operation)
-        self._drive(aborting)
-        return aborting
+        async with self._turn(name):
+            operation = await self.get(name)
+            if operation.is_over or operation.given_up:
+                raise _not_now(operation, "aborted")
+            await self._leave(name)
+            operation = await self.get(name)  # a step may have ended meanwhile
+            if operation.is_over or operation.given_up:
+                return operation
+            if operation.status is OperationStatus.WAITING:
+                given_up = replace(
+                    operation, status=OperationStatus.ABORTED, finished=iso(self._clock.now())
+                )
+                await self._book.end(given_up, before=operation)
+                self._tell()
+                return given_up
+            aborting = operation.aborting()
+            await self._book.keep(aborting, before=operation)
+            self._drive(aborting)
+            return aborting
 
     def nudge(self) -> None:
         """Something has changed for the better, such as a worker that came: tries need not wait any longer."""
@@ -223,6 +226,10 @@ class Runner:
         task = asyncio.get_running_loop().create_task(self._run(operation))
         self._driving[operation.id] = task
         task.add_done_callback(lambda _: self._driving.pop(operation.id, None))
+
+    def _turn(self, name: str) -> asyncio.Lock:
+        """Whoever leaves an operation to go on with it otherwise does so alone: it is driven once at a time."""
+        return self._turns.setdefault(name, asyncio.Lock())
 
     async def _leave(self, name: str) -> None:
         """Stop driving an operation, at whichever step it is."""
@@ -248,6 +255,7 @@ class Runner:
                 self._tell()
             ended = operation.ended(iso(self._clock.now()))
             await self._write(self._book.end, ended, operation)
+            self._turns.pop(operation.id, None)
         except OperationTakenError:
             log.warning("%s is in other hands, and left to them", operation.id)
             return
@@ -274,7 +282,7 @@ class Runner:
         failed = operation.failed(error, for_good=not passes)
         if not passes and isinstance(step, GIVE_UP) and operation.status is OperationStatus.RUNNING:
             log.info("%s is given up: %s", operation.id, error.message)
-            given_up = replace(failed, status=OperationStatus.RUNNING).aborting()
+            given_up = replace(failed, status=OperationStatus.RUNNING).aborting(reason=error)
             await self._write(self._book.keep, given_up, operation)
             self._tell()
             return given_up

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft import codec
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
-from weft.operations.operation import Operation
+from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import OperationBusyError
 from weft.weaver.attach import RuleRequest, check_rule, checked_rule, schema_now
 from weft.weaver.catalog import Stream, store_stream
@@ -37,13 +37,15 @@ async def attach(weaver: Weaver, request: RuleRequest) -> Rule:
     check_start(weaver, rule, start)
     if rule.output is not None:
         return await fill(weaver, rule, start)
-    await weaver.roll_back(
+    operation = await weaver.roll_back(
         rule.stream,
         start,
         attach=weaver.rules.numbered(rule),
         by=request.author,
         because=request.note,
     )
+    if operation.status is not OperationStatus.DONE:
+        raise _not_in_force(rule, operation)
     return weaver.rules.get(rule.id)
 
 
@@ -163,14 +165,19 @@ async def retire(
     if hold is not None:
         raise OperationBusyError(found.pipeline, hold.operation)
     pinned = weaver.knots.in_hand(origin)
-    is_pinned = pinned is not None and rule.id in {ref.id for ref in pinned.rules}
-    if rule.status is RuleStatus.ACTIVE or not is_pinned:
-        rule = weaver.rules.retire(name, because=because)
-    if not is_pinned:
-        return rule, None
-    head = weaver.knots.head(origin).number or 0
+    if pinned is None or rule.id not in {ref.id for ref in pinned.rules}:
+        return weaver.rules.retire(name, because=because), None
+
+    def retire_it() -> None:
+        if weaver.rules.get(name).status is RuleStatus.ACTIVE:
+            weaver.rules.retire(name, because=because)
+
     operation = await weaver.roll_back(
-        origin, head, patience_s=0.0, because=f"rule {name} is retired at once"
+        origin,
+        weaver.knots.head(origin).number or 0,
+        patience_s=0.0,
+        because=f"rule {name} is retired at once",
+        begun=retire_it,  # not before: where the rollback is refused, nothing is to change
     )
     return weaver.rules.get(name), operation
 
@@ -208,4 +215,19 @@ def _start_without_place(name: str) -> RuleError:
         code="rule.promote-start",
         hint="Add `in_place`, or leave `start` out.",
         rule=name,
+    )
+
+
+def _not_in_force(rule: Rule, operation: Operation) -> RuleError:
+    """What is told when the operation that puts a rule in force was given up, or has not ended yet."""
+    end = "given up" if operation.is_over else f"still {operation.status}"
+    return RuleError(
+        f"Rule '{rule.id}' is not in force on stream '{rule.stream}': {operation.id} is {end}.",
+        code="rule.not-in-force",
+        domain="conflict",
+        hint="Attach it again."
+        if operation.is_over
+        else f"It will be when that is done; see `weft operation show {operation.id}`.",
+        rule=rule.id,
+        operation=operation.id,
     )

@@ -82,6 +82,8 @@ class Pipeline:
     removed: bool = False
     redeliver: bool = False
     """Whether its newest knot may not have reached its sinks, because the store was rebuilt."""
+    anew_after: int = 0
+    """Knots up to this one were made by a definition that this one cannot go on from; they do not come back."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,7 @@ class Catalog:
                     epoch=old.epoch,
                     last_epoch=old.last_epoch,
                     redeliver=old.redeliver,
+                    anew_after=old.anew_after,
                 )
             writes.append(store_pipeline(kept))
             writes += self._declare_stream(pipeline)

@@ -237,10 +237,11 @@ def _check_free(weaver: Weaver, project: Project, changes: Changes) -> None:
 def _left_behind(weaver: Weaver, project: Project) -> list[Write]:
     """Streams that nobody writes any longer, because their pipeline writes to another one now."""
     names = {pipeline.name: pipeline.stream for pipeline in declared(project)}
+    before = {one.name: one.stream for one in weaver.catalog.pipelines(removed=True)}
     return [
         store_stream(replace(stream, pipeline="", dropped=True))
         for stream in weaver.catalog.streams()
         if stream.pipeline in names
-        and weaver.catalog.pipeline(stream.pipeline).stream == stream.origin
+        and before.get(stream.pipeline) == stream.origin
         and names[stream.pipeline] != stream.origin
     ]

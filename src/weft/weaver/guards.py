@@ -1,18 +1,22 @@
 """Guards: rules that a knot shows to do harm are retired, and those that ask for it are rolled back, whatever happens.
 
-That a rule's effects are to be undone is written down with its retirement, and crossed out once the rollback is: a
+That a rule's effects are to be undone is written down with its retirement, and crossed out once the rollback is over: a
 weaver that dies in between finds it when it starts again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 from weft.lineage.knot import Knot
 from weft.logs import get_logger
+from weft.operations.operation import OperationStatus
+from weft.weaver.planning import PlanStaleError
 from weft.weaving.rule import Rule
 
 if TYPE_CHECKING:
@@ -65,25 +69,27 @@ class Guards:
             task.add_done_callback(self._undoing.discard)
 
     async def _begin(self, rules: list[Rule], stream: str) -> None:
-        """Have the rollback written down, however often that must be tried."""
+        """Have the rollback done, however often that must be tried, unless a person gives it up."""
         request = {
             "stream": stream,
             "to": min(rule.since for rule in rules) - 1,
             "only_live": True,
+            "rules": [rule.id for rule in rules],
         }
         because = "; ".join(rule.retired_because or rule.id for rule in rules)
         wait = FIRST_RETRY_S
         while True:
             try:
-                await self._weaver.operations.begin(
-                    "rollback", request, because=because, queue=True
-                )
+                if not await self._is_under_way(request):
+                    await self._weaver.operations.run(
+                        "rollback", request, because=because, queue=True, wait=math.inf
+                    )
                 break
             except WeftError as error:
                 log.warning(
                     "What rule %s did cannot be rolled back: %s", rules[0].id, error.message
                 )
-                if not error.retryable:
+                if not error.retryable and error.code != PlanStaleError.code:
                     facts = {"stream": stream, "reason": error.message}
                     self._weaver.events.record("rollback.refused", rule=rules[0].id, **facts)
                     break
@@ -92,3 +98,13 @@ class Guards:
         for rule in rules:
             now = self._weaver.rules.get(rule.id)
             self._weaver.rules.replace(replace(now, to_undo=False), "rule.undone")
+
+    async def _is_under_way(self, request: Mapping[str, Any]) -> bool:
+        """Whether the weaver before this one had begun with a rollback; returns once that is over or needs a person."""
+        runner = self._weaver.operations.runner
+        for operation in await runner.all():
+            undoes = set(request["rules"]) <= set(operation.request.get("rules", ()))
+            if undoes and not operation.is_over:
+                ended = await runner.finished(operation.id, timeout=math.inf)
+                return ended.reason is None or ended.status is OperationStatus.FAILED
+        return False

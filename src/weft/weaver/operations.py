@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from weft.clock import iso
@@ -42,15 +42,25 @@ class Operations:
         return planned.steps
 
     async def run(
-        self, kind: Kind, request: Mapping[str, Any], *, wait: float = PATIENCE_S, **about: Any
+        self,
+        kind: Kind,
+        request: Mapping[str, Any],
+        *,
+        wait: float = PATIENCE_S,
+        begun: Callable[[], None] = lambda: None,
+        **about: Any,
     ) -> Operation:
-        """Do an operation; returns at its end, or as it is when the time is up. Raises why it was given up."""
+        """Do an operation; returns at its end, or as it is when the time is up. Raises why it was given up.
+
+        `begun` is called when it has what it needs, and before its first step.
+        """
         for attempt in range(FRESH_PLANS):
             operation = await self.begin(kind, request, **about)
+            begun()
             operation = await self.runner.finished(operation.id, timeout=wait)
-            if operation.status is not OperationStatus.ABORTED or operation.error is None:
+            if operation.status is not OperationStatus.ABORTED or operation.reason is None:
                 return operation
-            reason = WeftError.from_dict(operation.error)
+            reason = WeftError.from_dict(operation.reason)
             if reason.code != PlanStaleError.code or attempt == FRESH_PLANS - 1:
                 raise reason
         raise AssertionError("unreachable")

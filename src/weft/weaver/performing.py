@@ -198,12 +198,15 @@ class Performer:
         """Write down in one group what the cuts made true."""
         weaver = self._weaver
         rules = self._rules_after(operation, step)
-        writes = [write for cut in step.cuts for write in self._settle_cut(cut)]
+        anew = operation.request["pipelines"] if operation.kind == "recompute" else ()
+        writes = [
+            write for cut in step.cuts for write in self._settle_cut(cut, anew=cut.pipeline in anew)
+        ]
         writes += [write for rule in rules for write in store_rule(rule)]
         weaver.store.apply(writes)
         weaver.rules.remember(rules)
 
-    def _settle_cut(self, cut: Cut) -> list[Write]:
+    def _settle_cut(self, cut: Cut, *, anew: bool) -> list[Write]:
         """Knots change their status, the head goes back, the pipeline gets its new epoch."""
         weaver = self._weaver
         writes: list[Write] = []
@@ -218,7 +221,12 @@ class Performer:
         head = Head(cut.keep or None, weaver.knots.head(cut.stream).last, given_up)
         pipeline = weaver.catalog.find_pipeline(cut.pipeline)
         assert pipeline is not None
-        settled = replace(pipeline, epoch=cut.epoch, last_epoch=max(cut.epoch, pipeline.last_epoch))
+        settled = replace(
+            pipeline,
+            epoch=cut.epoch,
+            last_epoch=max(cut.epoch, pipeline.last_epoch),
+            anew_after=cut.last if anew else pipeline.anew_after,
+        )
         known = weaver.catalog.find_stream(cut.stream)
         if known is None or known.pipeline != cut.pipeline:
             writes.append(store_stream(Stream(cut.stream, cut.pipeline, origin=cut.stream)))

@@ -96,14 +96,18 @@ class Planner:
                 hint=f"Roll '{found.origin}' back, or retire the rule that writes '{stream}'.",
                 stream=stream,
             )
+        pipelines = weaver.catalog.downstream(self._writer(found.pipeline))
+        if request.get("only_live"):
+            before = self._before_rules(stream, frozenset(request.get("rules", ())), after=to)
+            if before is None:
+                names = tuple(pipeline.name for pipeline in pipelines)
+                return Planned(names, (Stop(names), Plan(), LetGo(names)))
+            to = before
         target = weaver.knots.find(stream, to) if to else None
         head = weaver.knots.head(stream).number
-        pipelines = weaver.catalog.downstream(self._writer(found.pipeline))
-        if request.get("only_live") and self._is_past(target, to, head):
-            names = tuple(pipeline.name for pipeline in pipelines)
-            return Planned(names, (Stop(names), Plan(), LetGo(names)))
         in_hand = weaver.knots.in_hand(stream)
         check_target(target, stream, to, head=head, in_hand=in_hand)
+        self._check_return(target)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
         attach = request.get("attach")
         steps = rollback_steps(
@@ -181,11 +185,55 @@ class Planner:
             raise NameMissingError("pipeline", pipeline, names)
         return found
 
-    def _is_past(self, target: Knot | None, to: int, head: int | None) -> bool:
-        """Whether a stream has gone back that far already, by another rollback."""
-        return (head or 0) <= to or (
-            to > 0 and (not target or target.status is not Status.COMPLETE)
-        )
+    def _before_rules(self, stream: str, rules: frozenset[str], *, after: int) -> int | None:
+        """The live knot before the first one after `after` that has met one of these rules (none given: any).
+
+        None when there is none: another rollback has taken them out already. Knot `after` itself may be rolled back,
+        where a rule was attached before the first knot that came after a rollback.
+        """
+        before: int | None = None
+        knot = self._weaver.knots.newest(stream)
+        while knot is not None and knot.number > after:
+            if not rules or rules & {ref.id for ref in knot.rules}:
+                before = knot.previous or 0
+            knot = self._weaver.knots.find(stream, knot.previous) if knot.previous else None
+        return before
+
+    def _check_return(self, target: Knot | None) -> None:
+        """Refuse to bring a knot back that does not fit what is there now.
+
+        If its input is rolled back, its rows would be there twice once that is read again. If its pipeline was made
+        again by another definition, that cannot read the state which this one left behind.
+        """
+        if target is None or target.status is not Status.ROLLED_BACK:
+            return
+        pipeline = self._weaver.catalog.find_pipeline(target.pipeline)
+        if pipeline is not None and target.number <= pipeline.anew_after:
+            raise RollbackError(
+                f"Stream '{target.stream}' cannot go back to knot {target.number}: pipeline '{target.pipeline}' "
+                "was made again since, by another definition.",
+                code="rollback.made-anew",
+                domain="conflict",
+                hint=f"Knots after {pipeline.anew_after} can come back; 0 starts from nothing.",
+                stream=target.stream,
+                knot=target.number,
+            )
+        for name, consumed in target.offsets.inputs.items():
+            stream = self._weaver.catalog.find_stream(name)
+            origin = stream.origin if stream else name
+            knot = self._weaver.knots.find(origin, consumed) if consumed else None
+            if consumed and (knot is None or knot.status is not Status.COMPLETE):
+                raise RollbackError(
+                    f"Stream '{target.stream}' cannot go back to knot {target.number}: that has consumed knot "
+                    f"{consumed} of stream '{name}', which is rolled back.",
+                    code="rollback.input-gone",
+                    domain="conflict",
+                    hint=f"Bring knot {consumed} of '{origin}' back first, or choose another knot.",
+                    stream=target.stream,
+                    knot=target.number,
+                    input=name,
+                    consumed=consumed,
+                )
 
     async def _cuts(
         self, pipelines: list[Pipeline], targets: Mapping[str, int], exact: bool

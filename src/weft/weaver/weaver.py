@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -215,6 +215,7 @@ class Weaver:
         by: str | None = None,
         because: str | None = None,
         queue: bool = False,
+        begun: Callable[[], None] = lambda: None,
     ) -> Operation:
         """Roll a stream back, with everything downstream, and let it all go on."""
         request = {
@@ -223,7 +224,9 @@ class Weaver:
             "attach": attach.to_dict() if attach else None,
             "patience_s": patience_s,
         }
-        return await self.operations.run("rollback", request, by=by, because=because, queue=queue)
+        return await self.operations.run(
+            "rollback", request, by=by, because=because, queue=queue, begun=begun
+        )
 
     async def sync(self, report: Report, *, revision: int, wait: float) -> Orders:
         """What a worker should do now; answers at once when something changed, else after `wait` seconds."""

@@ -16,7 +16,7 @@ from weft.operations import run as running
 from weft.operations.cut import Cut
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import Done, OperationBusyError, OperationTakenError, Runner
-from weft.operations.step import CatchUp, CutTables, Join, LetGo, Settle, Step, Stop, Unfill
+from weft.operations.step import CatchUp, CutTables, Join, LetGo, Plan, Settle, Step, Stop, Unfill
 from weft.weaver.book import PARTITION, StoredBook
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import Records, _checksum
@@ -129,6 +129,39 @@ def test_an_abort_before_anything_was_changed_changes_nothing() -> None:
         assert world.done == [LetGo(("p",))]
         with pytest.raises(WeftError, match="cannot be aborted"):
             await world.runner.abort("rollback-1")
+
+    play(scene)
+
+
+@pytest.mark.parametrize("other", ["abort", "retry"])
+def test_an_abort_and_another_request_at_the_same_moment_are_one_abort(other: str) -> None:
+    async def scene(world: World) -> None:
+        world.failing = lambda step: asyncio.Event().wait() if isinstance(step, Stop) else None
+        await world.runner.begin(operation())
+        await asyncio.sleep(0)  # its first step is under way
+        requests = (world.runner.abort("rollback-1"), getattr(world.runner, other)("rollback-1"))
+        await asyncio.gather(*requests, return_exceptions=True)
+        ended = await world.finish()
+        assert ended.status is OperationStatus.ABORTED
+        assert world.done == [LetGo(("p",))]
+        assert world.book.hold("p") is None
+
+    play(scene)
+
+
+def test_an_operation_that_gives_itself_up_says_why_at_its_end() -> None:
+    async def scene(world: World) -> None:
+        def fail(step: Step) -> None:
+            if isinstance(step, Plan):
+                raise WeftError(
+                    "there is nothing to do", code="rollback.nothing", domain="conflict"
+                )
+
+        world.failing = fail
+        await world.runner.begin(operation((Stop(("p",)), Plan(), LetGo(("p",)))))
+        ended = await world.finish()
+        assert ended.status is OperationStatus.ABORTED
+        assert ended.reason is not None and ended.reason["code"] == "rollback.nothing"
 
     play(scene)
 

@@ -56,7 +56,7 @@ def view(operation: Operation) -> OperationView:
             for line in step.describe()
         ),
         attempts=operation.attempts,
-        error=operation.error,
+        error=operation.error or operation.reason,
         result=operation.result,
         finished=operation.finished,
     )
