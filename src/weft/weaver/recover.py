@@ -100,9 +100,9 @@ def _old(storage: Storage) -> Iterator[tuple[Store, bool]]:
     store: Store = MemoryStore()
     if (folder / "CURRENT").exists():
         try:
-            opened = RocksStore(folder)
+            opened = IntactStore(folder)
             list(opened.scan(b""))
-            store = IntactStore(opened)
+            store = opened
         except StoreDamagedError:
             pass  # the tables tell what it held
     try:

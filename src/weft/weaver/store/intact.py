@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from itertools import islice
 
 from weft.weaver.store.records import is_intact
-from weft.weaver.store.store import Store, Write
+from weft.weaver.store.rocks import RocksStore
 
 
-class IntactStore:
-    """Another store, without its damaged records."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
+class IntactStore(RocksStore):
+    """A database without its damaged records."""
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of a key, or None."""
-        value = self._store.get(key)
+        value = super().get(key)
         return value if value is not None and is_intact(key, value) else None
 
     def scan(
@@ -27,27 +24,5 @@ class IntactStore:
         limit: int | None = None,
         reverse: bool = False,
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Pairs whose key begins with `prefix`, in key order, from `start` on."""
-        found = self._store.scan(prefix, start=start, reverse=reverse)
-        for number, pair in enumerate(pair for pair in found if is_intact(*pair)):
-            if number == limit:
-                return
-            yield pair
-
-    def apply(
-        self,
-        writes: Sequence[Write],
-        *,
-        expect: Mapping[bytes, bytes | None] | None = None,
-        durable: bool = True,
-    ) -> None:
-        """Write all or nothing."""
-        self._store.apply(writes, expect=expect, durable=durable)
-
-    def flush(self) -> None:
-        """Make everything durable that was written."""
-        self._store.flush()
-
-    def close(self) -> None:
-        """Release the store."""
-        self._store.close()
+        found = super().scan(prefix, start=start, reverse=reverse)
+        return islice((pair for pair in found if is_intact(*pair)), limit)
