@@ -41,6 +41,8 @@ MEANING: Mapping[str, str] = {
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
     # Otherwise Spark replaces ${…} in SQL, literals included, by settings and by the environment's variables.
     "spark.sql.variable.substitute": "false",
+    # Rules are checked one by one and woven together: what each was resolved in, all of them must be.
+    "spark.sql.analyzer.maxIterations": "10000",
 }
 """What an expression means: its check rests on these, so nothing overrides them."""
 
