@@ -25,7 +25,7 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot
 from weft.project.load import load
 from weft.runtime.faults import POINTS
-from weft.testing import Play, eager, play, shared_session
+from weft.testing import Play, _eager, play, shared_session
 from weft.weaver.recorded import verify_storage
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -232,7 +232,7 @@ class History:
     def _both_apply(self, said: str, rollback: Asked) -> None:
         forms = versions()
         version = self._chance.randrange(len(forms))
-        form = eager(load(forms[version])).to_dict()
+        form = _eager(load(forms[version])).to_dict()
         self._at_once(
             f"{said} and apply version {version}",
             rollback,

@@ -83,7 +83,7 @@ class Play:
     def __init__(
         self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
     ) -> None:
-        self.project = eager(project)
+        self.project = _eager(project)
         self.storage = Storage(str(storage.absolute()))
         self.spark = spark
         self._clock = clock
@@ -128,7 +128,9 @@ class Play:
     def rows(self, stream: str, *, weft: bool = False) -> list[dict[str, Any]]:
         """The rows of a stream in the order of their knots, with `_weft` when asked for."""
         folder = Path(self.storage.table(stream))
-        if not (folder / "_delta_log").exists():
+        if not any(
+            (folder / "_delta_log").glob("*.json")
+        ):  # its folder is there before its first commit
             return []
         table = DeltaTable(str(folder))
         columns = [field.name for field in table.schema().fields]
@@ -154,7 +156,7 @@ class Play:
 
         What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
         """
-        wanted = eager(load(project))
+        wanted = _eager(load(project))
         response = self.api.put("/project", json=wanted.to_dict(), params={"recompute": recompute})
         if response.is_error:
             raise WeftError.from_dict(response.json())
@@ -316,6 +318,6 @@ class Play:
         raise CrashError
 
 
-def eager(project: Project) -> Project:
+def _eager(project: Project) -> Project:
     """The project with batches that run as soon as something was fed."""
     return replace(project, processing=replace(project.processing, checkpoint_interval=0.0))

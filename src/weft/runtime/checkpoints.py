@@ -48,7 +48,8 @@ def cut(
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
     A source that is gone, or is not this pipeline's own, is made up for by the `offsets` of the knot where there is no
-    state, and refused where there is. Safe to repeat: it is built beside and renamed.
+    state, and refused where there is. Safe to repeat, also while an earlier try is still at it, here or in a worker
+    that was given up: each builds beside in a folder of its own, and the first to be done is renamed.
     """
     if target.exists():
         return
@@ -60,16 +61,21 @@ def cut(
             hint="Put the pipeline's own directory back, or restore the storage with `weft restore`.",
             pipeline=mark.pipeline,
         )
-    building = target.with_name(f".{target.name}.building")
-    shutil.rmtree(building, ignore_errors=True)
-    building.mkdir(parents=True)
-    if is_own and (source / "sources").exists():
-        _link_tree(source / "sources", building / "sources")
-    if batch is not None:
-        _keep(source if is_own else None, building, batch, offsets)
-    marks.write(str(building), mark)
-    _sync(building)
-    building.rename(target)
+    building = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.building")
+    try:
+        building.mkdir(parents=True)
+        if is_own and (source / "sources").exists():
+            _link_tree(source / "sources", building / "sources")
+        if batch is not None:
+            _keep(source if is_own else None, building, batch, offsets)
+        marks.write(str(building), mark)
+        _sync(building)
+        building.rename(target)
+    except OSError:
+        if not target.exists():  # else another try was faster, and has cleared up
+            raise
+    for left in target.parent.glob(f".{target.name}.*building"):
+        shutil.rmtree(left, ignore_errors=True)
     _sync(target.parent)
 
 

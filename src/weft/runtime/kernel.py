@@ -33,10 +33,11 @@ class TableError(WeftError):
 
 
 class TableConflictError(TableError):
-    """Someone else wrote to a stream's table first."""
+    """Someone else wrote to a stream's table first; whoever looks again sees what."""
 
     code = "table.conflict"
     domain = "conflict"
+    retryable = True
 
 
 @dataclass(frozen=True)

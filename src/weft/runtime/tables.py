@@ -97,6 +97,12 @@ class Tables:
                     hint="Another worker has taken over; this one stops.",
                     stream=stream,
                 )
+            if head is not None and _is_filled(head.note, note):
+                raise TableConflictError(
+                    f"Knots of rule '{note.fill}' from {note.first} on are in stream '{stream}' already, by "
+                    "an earlier try that was still under way.",
+                    stream=stream,
+                )
             version = table.version()
             try:
                 made = table.commit(version, note, files, schema=schema)
@@ -136,6 +142,15 @@ class Tables:
         user = [field for field in current["fields"] if field["name"] != "_weft"]
         weft = [field for field in current["fields"] if field["name"] == "_weft"]
         return {**current, "fields": [*user, *added, *weft]}
+
+
+def _is_filled(newest: Note, note: Note) -> bool:
+    """Whether a table has been filled beyond the first knot that a commit stands for: its rows would be there twice."""
+    return (
+        note.fill is not None
+        and newest.fill == note.fill
+        and newest.knot >= (note.first or note.knot)
+    )
 
 
 def nullable(form: Any) -> Any:

@@ -17,6 +17,7 @@ from weft.operations.cut import Cut
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import Done, OperationBusyError, OperationTakenError, Runner
 from weft.operations.step import CatchUp, CutTables, Join, LetGo, Plan, Settle, Step, Stop, Unfill
+from weft.runtime.kernel import TableConflictError
 from weft.weaver.book import PARTITION, StoredBook
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import Records, _checksum
@@ -76,6 +77,21 @@ def test_a_step_that_fails_in_a_way_nobody_thought_of_fails_its_operation_with_t
         await world.runner.retry("rollback-1")
         assert (await world.finish()).status is OperationStatus.DONE
         assert world.book.hold("p") is None
+
+    play(scene)
+
+
+def test_a_table_that_an_earlier_try_still_writes_to_is_cut_again() -> None:
+    async def scene(world: World) -> None:
+        told = [TableConflictError("another writer was faster").to_dict()] * 4
+
+        def conflict(step: Step) -> None:
+            if isinstance(step, CutTables) and told:
+                raise WeftError.from_dict(told.pop())  # as a worker answers
+
+        world.failing = conflict
+        await world.runner.begin(operation())
+        assert (await world.finish()).status is OperationStatus.DONE
 
     play(scene)
 

@@ -101,3 +101,24 @@ def test_before_the_first_batch_nothing_is_needed(tmp_path: Path) -> None:
     checkpoints.cut(tmp_path / "0", target, batch=None, offsets=None, mark=NEXT, stateful=True)
     assert not (target / "offsets").exists()
     checkpoints.cut(tmp_path / "0", target, batch=None, offsets=None, mark=NEXT, stateful=True)
+
+
+def test_two_tries_at_the_same_time_make_one_whole_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = with_state(begun(tmp_path / "0")), tmp_path / "1"
+    write, tries = mark.write, [1]
+
+    def slow(folder: str, marked: Mark) -> None:
+        if tries.pop():  # a worker that was thought to be gone is at it too, and faster
+            tries.append(0)
+            checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+        else:
+            tries.append(0)
+        write(folder, marked)
+
+    monkeypatch.setattr(checkpoints.marks, "write", slow)
+    checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+    assert mark.find(str(target)) == NEXT
+    assert (target / "offsets" / "2").exists() and (target / "commits" / "2").exists()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["0", "1"]
