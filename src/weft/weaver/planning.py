@@ -110,13 +110,16 @@ class Planner:
         self._check_return(target)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
         attach = request.get("attach")
+        rule = None if attach is None else Rule.from_dict(attach)
+        if rule is not None and rule.attached is None:
+            weaver.rules.check_id(rule.id)  # another one may have taken it meanwhile
         steps = rollback_steps(
             cuts,
             stream=stream,
             to=to,
             retire=tuple(rule.id for rule in self._retired(cuts)),
             restore=tuple(rule.id for rule in self._restored(cuts)),
-            attach=None if attach is None else Rule.from_dict(attach),
+            attach=rule,
             sinks=self._sinks(pipelines),
         )
         return Planned(tuple(cut.pipeline for cut in cuts), steps)

@@ -99,6 +99,7 @@ class Rebuild:
                     epoch=newest.epoch if newest else 0,
                     last_epoch=_last_epoch(self._storage, pipeline.name),
                     desired=before.desired if before else "running",
+                    anew_after=before.anew_after if before else 0,
                     redeliver=True,
                 )
             )

@@ -18,7 +18,8 @@ router = make_router("pipelines")
 @router.get("/pipelines", response_model=list[PipelineStatus])
 async def list_pipelines(weaver: UsesWeaver) -> Answer:
     """All pipelines in the order data moves."""
-    return Answer([describe(weaver, pipeline) for pipeline in weaver.catalog.pipelines()])
+    found = weaver.catalog.in_order(list(weaver.catalog.pipelines()))
+    return Answer([describe(weaver, pipeline) for pipeline in found])
 
 
 @router.get("/pipelines/{id}", response_model=PipelineStatus)
