@@ -28,7 +28,8 @@ def newest_rows(
     if not (table / "_delta_log").exists():
         raise TableMissingError(
             f"Stream '{stream}' has no table in {table.parent}.",
-            hint="Name the project's storage with `--storage`, and see `weft stream list`.",
+            hint="It may have no knots yet: see `weft stream list`. If it lies elsewhere, name the project's "
+            "storage with `--storage`.",
             stream=stream,
         )
     opened = DeltaTable(str(table))

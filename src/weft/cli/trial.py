@@ -11,7 +11,7 @@ from weft.cli.output import Output, counts
 def render_trial(output: Output, found: Mapping[str, Any]) -> None:
     """A rule's trial, and what attaching it would do beside."""
     tried = found["trial"]
-    for number, step in enumerate(found.get("rollback", {}).get("steps", ()), start=1):
+    for number, step in enumerate((found["rollback"] or {}).get("steps", ()), start=1):
         output.line(f"  {number}. {step}")
     if not tried["rows"]:
         output.line("There are no recorded rows to try it on.")

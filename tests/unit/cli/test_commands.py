@@ -210,7 +210,8 @@ def test_a_dry_run_of_a_rule_shows_examples_before_and_after() -> None:
         "ledger": {"in": 3, "out": 2, "filtered": {"rule:big": 1}, "dead": 0},
         "cost_us_per_row": 1.5,
     }
-    weaver = FakeWeaver({"POST /rules": {"rule": make_rule(), "start": "latest", "trial": trial}})
+    answer = {"rule": make_rule(), "start": "latest", "trial": trial, "rollback": None}
+    weaver = FakeWeaver({"POST /rules": answer})
     words = ("rule", "attach", "--stream", "orders", "--filter", "total > 10", "--dry-run")
     shown = run(*words, weaver=weaver).stdout
     assert weaver.params == {"dry_run": "true", "knots": "10"}
