@@ -20,8 +20,10 @@ def journal_of(storage: Path, part: str) -> Path:
 
 def open_journal(storage: Path, part: str) -> IO[bytes]:
     """The file of a process, to be written on; one that has grown large is put aside first."""
+    from weft.runtime.storage import Storage
+
     path = journal_of(storage, part)
-    storage.mkdir(mode=0o700, parents=True, exist_ok=True)
+    Storage(str(storage)).make()
     path.parent.mkdir(exist_ok=True)
     if path.exists() and path.stat().st_size > LARGEST:
         path.replace(path.with_suffix(".log.1"))

@@ -179,6 +179,11 @@ class Project:
         """The pipeline of this name; refuses an unknown one."""
         return _get(self.pipelines, name, "pipeline")
 
+    def is_stateful(self, pipeline: str) -> bool:
+        """Whether a pipeline keeps state between batches; one that reads a source does not."""
+        spec = self.pipelines.get(pipeline)
+        return spec is not None and spec.stateful
+
     def schema_of(self, stream: str) -> Schema:
         """The user's columns of a stream, after everything that its pipelines do."""
         return self.stream(stream).schema

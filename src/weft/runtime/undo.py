@@ -24,13 +24,14 @@ log = get_logger(__name__)
 def cut_checkpoint(worker: Worker, cut: Cut) -> None:
     """Make the checkpoint directory of a new epoch, as the pipeline's was at a knot."""
     storage, identity = worker.storage, worker.identity
+    assert worker.project is not None
     checkpoints.cut(
         checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
         Path(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,
         mark=mark_of(cut, identity),
-        stateful=worker.is_stateful(cut.pipeline),
+        stateful=worker.project.is_stateful(cut.pipeline),
     )
 
 

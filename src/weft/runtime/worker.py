@@ -219,12 +219,6 @@ class Worker:
                 operation=name,
             )
 
-    def is_stateful(self, pipeline: str) -> bool:
-        """Whether a pipeline keeps state between batches."""
-        assert self._project is not None
-        spec = self._project.pipelines.get(pipeline)
-        return spec is not None and spec.stateful
-
     def open_sinks(self, pipeline: str) -> list[sinks.Sink]:
         """The sinks that a pipeline's stream goes to."""
         assert self._project is not None

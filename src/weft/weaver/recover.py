@@ -61,8 +61,7 @@ def recover(storage: Storage, cut_table: CutTable, *, clock: Clock | None = None
         cuts = rebuild.cuts(_reach(storage, rebuild))  # 2
         identity = rebuild.identity.identity
         for cut in cuts:
-            spec = rebuild.project.pipelines.get(cut.pipeline)
-            stateful = spec is not None and spec.stateful
+            stateful = rebuild.project.is_stateful(cut.pipeline)
             _cut_checkpoint(storage, cut, identity, stateful=stateful)
         unfinished = tuple(
             stream
@@ -115,8 +114,7 @@ def _reach(storage: Storage, rebuild: Rebuild) -> dict[str, Reach]:
     """How far back the state of each pipeline that has any is kept."""
     found = {}
     for pipeline in rebuild.pipelines():
-        spec = rebuild.project.pipelines.get(pipeline.name)
-        if spec is not None and spec.stateful:
+        if rebuild.project.is_stateful(pipeline.name):
             earliest = {
                 epoch: checkpoints.earliest_state(Path(storage.checkpoint(pipeline.name, epoch)))
                 for epoch in range(pipeline.last_epoch + 1)
