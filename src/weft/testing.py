@@ -89,7 +89,7 @@ class Play:
         self._clock = clock
         self._feeds: dict[str, Feed] = {}
         self._fed: dict[str, int] = {}
-        self._planned: str | None = None
+        self._crashed = threading.Event()
         self._worker: Worker | None = None
         self._thread: threading.Thread | None = None
         self._server = self._serve()
@@ -187,14 +187,12 @@ class Play:
     def crash(self, at: str, *, visit: int = 1) -> None:
         """The next batch dies at this point of the spine, as by kill -9; `resume` starts a new worker."""
         self._faults.plan(at, visit=visit)
-        self._planned = at
 
     def resume(self) -> None:
         """A new worker on the same storage."""
-        if self._worker is not None:
-            self._drop_worker()
-        self._planned = None
-        self._faults = Faults(self._die)
+        self._drop_worker()
+        self._crashed = threading.Event()
+        self._faults = Faults(functools.partial(_die, self._crashed))
         self._worker = Worker(
             self.spark,
             self._server.address,
@@ -210,7 +208,7 @@ class Play:
         """Wait until everything that was fed has gone all the way, or the planned crash has happened."""
         deadline = time.monotonic() + timeout
         while not self._is_idle():
-            if self._has_crashed():
+            if self._crashed.is_set():
                 self._drop_worker()
                 return
             self._raise_failure()
@@ -294,12 +292,6 @@ class Play:
         position = self._server.weaver.knots.get(stream, number).offsets.end[0]
         return int(position["segment"]) if position else 0
 
-    def _has_crashed(self) -> bool:
-        worker = self._worker
-        return worker is not None and any(
-            query.crashed.is_set() for query in list(worker.queries.values())
-        )
-
     def _raise_failure(self) -> None:
         worker = self._worker
         failed = worker.failures() if worker is not None else {}
@@ -308,14 +300,17 @@ class Play:
                 raise error
 
     def _drop_worker(self) -> None:
-        assert self._worker is not None and self._thread is not None
+        if self._worker is None:
+            return
+        assert self._thread is not None
         self._worker.abandon()
         self._thread.join(timeout=60)
         self._worker = None
 
-    @staticmethod
-    def _die() -> None:
-        raise CrashError
+
+def _die(crashed: threading.Event) -> None:
+    crashed.set()
+    raise CrashError
 
 
 def _eager(project: Project) -> Project:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import weakref
 from collections.abc import Callable
@@ -41,7 +40,7 @@ class Query:
 
     def __init__(self, run: RunningPipeline) -> None:
         self.run = run
-        self.crashed = threading.Event()
+        self.has_crashed = False
         self.is_stopping = False
         self._failure: BaseException | None = None
         self._cancelled: str | None = None
@@ -70,7 +69,7 @@ class Query:
         try:
             weave_batch(frame, batch, run=self.run)
         except CrashError:
-            self.crashed.set()
+            self.has_crashed = True
             raise
         except BaseException as error:
             self._failure = error

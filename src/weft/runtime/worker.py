@@ -289,7 +289,7 @@ class Worker:
 
     def _collect_failures(self) -> None:
         for name, query in list(self._queries.items()):
-            if query.is_active or query.is_stopping:
+            if query.is_active or query.is_stopping or query.has_crashed:
                 continue
             self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
