@@ -20,8 +20,9 @@ from bench._hostile import CANARY
 from bench._hostile import Rule as Hostile
 from tests.spark.hostile import HOSTILE, hostile_rows
 from weft.errors import WeftError
-from weft.project.pane import checked_aggregate
-from weft.runtime import kernel, session
+from weft.gate.spark import select
+from weft.loading.pane import checked_aggregate
+from weft.runtime import session
 from weft.runtime.relay import WEFT
 from weft.runtime.weaving import run_stages
 from weft.weaving.rule import Rule
@@ -83,7 +84,7 @@ class Tried:
         """A hash of all that each rule makes; None where the canary is in it."""
         frame, columns = self._panes(rules) if "aggregate" in rules[0][1] else self._woven(rules)
         texts = [f"weft_try(0L, cast({column} as string)).v0" for column in columns]
-        shown = kernel.select(frame, [[(f"c{place}", text) for place, text in enumerate(texts)]])
+        shown = select(frame, [[(f"c{place}", text) for place, text in enumerate(texts)]])
         hashes = [sql.bit_xor(sql.xxhash64(name)) for name in shown.columns]
         seen = [sql.max(sql.contains(name, sql.lit(CANARY))) for name in shown.columns]
         found = shown.select(*hashes, *seen).first()

@@ -23,10 +23,10 @@ from bench._model import Change, Met, Model, ModelPipeline, ModelRule, Row
 from bench._report import Figures, say
 from weft.errors import WeftError
 from weft.lineage.knot import Knot
-from weft.project.load import load
+from weft.loading.load import load
 from weft.runtime.faults import POINTS
 from weft.testing import Play, _eager, play, shared_session
-from weft.weaver.recorded import verify_storage
+from weft.weaver.verification import verify_storage
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECT: dict[str, Any] = {

@@ -23,8 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812, as everyone writes it
 from bench._input import STREAM, Release, commit_file, prepare, project
 from tests.faults.cluster import Cluster
 from weft.runtime import jars, session
-from weft.runtime.storage import Storage
 from weft.runtime.worker import Worker
+from weft.streams.storage import Storage
 
 LIMIT_S = 3600.0
 IDLE_RULES = 10

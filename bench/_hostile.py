@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.spark.hostile import catalogue
-from weft.weaving.schema import literal, quoted
+from weft.schema.schema import literal, quoted
 
 CANARY = "weft-canary-7f3a91"
 """What the environment, a file, a table and a property of the worker hold, and no record."""

@@ -12,10 +12,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from weft.lineage.note import Note
-from weft.runtime import kernel
-from weft.runtime.storage import Storage
-from weft.runtime.tables import Tables
+from weft.runtime import spine
+from weft.streams.note import Note
+from weft.streams.storage import Storage
+from weft.streams.tables import Tables
 
 STREAM = "orders"
 SCHEMA = {
@@ -60,7 +60,7 @@ def prepare(spark: SparkSession, root: Path, *, knots: int, rows: int, files: in
     for knot in range(1, knots + 1):
         frame = spark.range((knot - 1) * rows, knot * rows, numPartitions=files)
         shaped = frame.selectExpr(*_COLUMNS).selectExpr("*", _WEFT)
-        written = kernel.write(
+        written = spine.write(
             shaped.selectExpr("struct(*) AS out"),
             prefix=f"{knot:010d}",
             outputs={"out": storage.table(STREAM)},

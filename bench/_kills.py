@@ -23,7 +23,7 @@ from bench._report import Figures, percentile, say
 from bench._steady import Feeder
 from tests.faults.cluster import Cluster
 from weft.lineage.knot import Knot
-from weft.project.load import load
+from weft.loading.load import load
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = 6

@@ -27,7 +27,7 @@ from weft.lineage.facts import DataFile, Facts, Output, StepRecord, StreamSchema
 from weft.lineage.knot import Knot, Parent
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
-from weft.project.load import load
+from weft.loading.load import load
 from weft.weaver.catalog import Catalog
 from weft.weaver.knots import Head, store_head, store_knot, uses_of
 from weft.weaver.store.records import Records

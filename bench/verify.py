@@ -13,9 +13,9 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from bench._report import Figures, Measure, run
-from weft.lineage.rehash import FileHash, Rehash, plain
-from weft.runtime import kernel, session
-from weft.runtime.rehash import KernelRehash
+from weft.runtime import session, spine
+from weft.streams.kernel_rehash import KernelRehash
+from weft.streams.rehash import FileHash, Rehash, plain
 
 ROUNDS = 3
 RECORD = (
@@ -48,7 +48,7 @@ def rehash(quick: bool) -> Figures:
 def _written(spark: SparkSession, folder: str, rows: int) -> list[str]:
     frame = spark.range(rows).repartition(8)
     woven = frame.selectExpr(f"{RECORD} AS out", "CAST(NULL AS INT) AS verdict")
-    written = kernel.write(woven, prefix="1", outputs={"out": folder})
+    written = spine.write(woven, prefix="1", outputs={"out": folder})
     return [f"{folder}/{file.path}" for file in written.outputs["out"].files]
 
 

@@ -1,6 +1,6 @@
 """Weft: streaming pipelines on Spark whose every batch ties a knot."""
 
-from weft.weaving.function import function
+from weft.steps.function import function
 
 __all__ = ["__version__", "function"]
 

@@ -73,17 +73,17 @@ def _rebuild(kind: type[WeftError], fields: Mapping[str, Any]) -> WeftError:
 
 
 @dataclass(frozen=True)
-class Edge:
+class Meaning:
     """What a domain means where it leaves the program."""
 
     http_status: int
     exit_code: int
 
 
-EDGES: Mapping[Domain, Edge] = {
-    "user": Edge(http_status=422, exit_code=2),
-    "missing": Edge(http_status=404, exit_code=3),
-    "conflict": Edge(http_status=409, exit_code=4),
-    "external": Edge(http_status=503, exit_code=5),
-    "internal": Edge(http_status=500, exit_code=70),
+EDGES: Mapping[Domain, Meaning] = {
+    "user": Meaning(http_status=422, exit_code=2),
+    "missing": Meaning(http_status=404, exit_code=3),
+    "conflict": Meaning(http_status=409, exit_code=4),
+    "external": Meaning(http_status=503, exit_code=5),
+    "internal": Meaning(http_status=500, exit_code=70),
 }

@@ -25,14 +25,15 @@ from pyspark.sql import SparkSession
 from weft.clock import Clock, parse_iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
+from weft.loading.load import load
 from weft.project.definition import Project
-from weft.project.load import load
 from weft.runtime import session
 from weft.runtime.faults import CrashError, Faults
-from weft.runtime.storage import Storage
 from weft.runtime.worker import TAKEN_AWAY, Worker
+from weft.schema.weft import WEFT
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
+from weft.streams.storage import Storage
 from weft.weaver.serve import Server, make_server
 from weft.weaver.stats import behind
 from weft.weaving.rule import Rule
@@ -138,7 +139,7 @@ class Play:
         for file in sorted(table.file_uris()):
             for batch in pq.ParquetFile(file).iter_batches():
                 found += [
-                    {name: row.get(name) for name in columns if weft or name != "_weft"}
+                    {name: row.get(name) for name in columns if weft or name != WEFT}
                     for row in to_records(batch)
                 ]
         return found

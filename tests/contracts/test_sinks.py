@@ -18,8 +18,8 @@ from prometheus_client import REGISTRY
 
 from tests.contracts.event_sinks import Collector
 from weft import sinks
+from weft.schema.schema import Schema
 from weft.sinks import Sink, TableRows, memory
-from weft.weaving.schema import Schema
 
 SCHEMA = Schema.of({"id": "long", "name": "string"})
 Record = dict[str, Any]

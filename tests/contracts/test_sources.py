@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
-from weft.weaving.schema import Schema
 
 pytestmark = pytest.mark.spark
 

@@ -20,10 +20,10 @@ import psutil
 from deltalake import DeltaTable
 
 from weft.lineage.finding import Finding
-from weft.project.load import load
-from weft.runtime.storage import Storage
+from weft.loading.load import load
 from weft.sources.segment import Segments, encode
-from weft.weaver.recorded import verify_storage
+from weft.streams.storage import Storage
+from weft.weaver.verification import verify_storage
 
 REPOSITORY = Path(__file__).parents[2]
 LIMIT_S = 240.0

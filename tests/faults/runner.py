@@ -12,8 +12,8 @@ import threading
 from weft import logs
 from weft.runtime import session
 from weft.runtime.faults import Faults
-from weft.runtime.storage import Storage
 from weft.runtime.worker import Worker
+from weft.streams.storage import Storage
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 

@@ -11,7 +11,6 @@ from weft.lineage.facts import DataFile, Facts, FilledPart, Output, StepRecord, 
 from weft.lineage.identity import Mark
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.ledger import Ledger
-from weft.lineage.note import Definitions, Note
 from weft.lineage.offsets import Offsets
 from weft.operations import step as steps
 from weft.operations.cut import Cut, Span
@@ -28,17 +27,18 @@ from weft.project.definition import (
 )
 from weft.project.secret import definition_of
 from weft.runtime.layout import Layout
-from weft.runtime.storage import Owner
+from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
+from weft.steps.function import FunctionVersion
+from weft.steps.step import steps_from
+from weft.streams.note import Definitions, Note
+from weft.streams.storage import Owner
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
 from weft.weaver.events import Event
 from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
-from weft.weaving.function import FunctionVersion
 from weft.weaving.rule import Deed, Rule, RuleStatus
-from weft.weaving.schema import Schema
-from weft.weaving.step import steps_from
 from weft.windows.watermark import Partition, Watermarks
 
 MOMENT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:01.250000Z"

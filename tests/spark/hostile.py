@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pyspark.sql import DataFrame, SparkSession
 
-from weft.weaving.call import CASTS, PINNED
-from weft.weaving.catalog import SIGNATURES, Signature
-from weft.weaving.schema import Schema, literal
+from weft.gate.call import CASTS, PINNED
+from weft.gate.catalog import SIGNATURES, Signature
+from weft.schema.schema import Schema, literal
 
 COLUMNS = {
     "l": "bigint",

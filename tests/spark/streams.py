@@ -14,8 +14,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from weft.lineage.facts import DataFile
-from weft.lineage.note import Note
-from weft.runtime import kernel
+from weft.runtime import spine
+from weft.streams.note import Note
+from weft.streams.read import open_table
+from weft.streams.table import Table
 
 SYSTEM = (
     "_weft struct<id: string, knot: bigint, at: timestamp, source: string, partition: int, "
@@ -49,7 +51,7 @@ class Stream:
         self.spark = spark
         self.path = str(folder)
         self.schema = schema_of(ddl)
-        self.table = kernel.Table(spark, self.path)
+        self.table = Table(spark, self.path)
         self.table.create(json.loads(self.schema.json()))
 
     def rows(self, values: Sequence[int], knot: int) -> DataFrame:
@@ -74,7 +76,7 @@ class Stream:
             woven = self.rows(values, knot).select(
                 f.struct("n", "_weft").alias("out"), f.lit(0).alias("verdict")
             )
-            written = kernel.write(woven, prefix=f"k{knot}", outputs={"out": self.path})
+            written = spine.write(woven, prefix=f"k{knot}", outputs={"out": self.path})
             files = written.outputs["out"].files
         return self.table.commit(self.table.version(), note(knot, **fields), files)
 
@@ -96,7 +98,7 @@ class Reader:
         options.setdefault("name", str(checkpoint))
         self.name: str = options["name"]
         self.stream = stream
-        frame = kernel.source(stream.spark, stream.path, stream.schema, **options)
+        frame = open_table(stream.spark, stream.path, stream.schema, **options)
         self.query: StreamingQuery = (
             frame.writeStream.foreachBatch(lambda batch, _: self.batches.append(batch.collect()))
             .option("checkpointLocation", str(checkpoint))

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.spark.projects import CLEAN, REVENUE, orders, shop
 from weft.testing import Play, play
-from weft.weaver.recorded import verify_storage
+from weft.weaver.verification import verify_storage
 
 EXAMPLES = int(os.environ.get("WEFT_FUZZ", "6"))
 CHECKS = [

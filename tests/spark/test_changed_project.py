@@ -12,7 +12,7 @@ import pytest
 from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
 from weft.errors import WeftError
 from weft.testing import Play, play
-from weft.weaver.recorded import verify_storage
+from weft.weaver.verification import verify_storage
 
 COPY = {"from": "clean-orders", "to": "copied"}
 BEFORE = shop(clean=CLEAN, revenue=REVENUE, copy=COPY)
@@ -120,7 +120,7 @@ def test_what_goes_on_is_told_and_takes_effect_from_the_next_knot_on(run: Play) 
 
 
 def _form(project: dict[str, Any]) -> dict[str, Any]:
-    from weft.project.load import load
+    from weft.loading.load import load
     from weft.testing import _eager
 
     return _eager(load(project)).to_dict()

@@ -16,9 +16,9 @@ import httpx
 import psutil
 import pytest
 
-from weft.project.init import write
-from weft.runtime.storage import Storage
-from weft.weaver.recorded import verify_storage
+from weft.loading.init import write
+from weft.streams.storage import Storage
+from weft.weaver.verification import verify_storage
 
 LIMIT_S = 200.0
 

@@ -15,9 +15,9 @@ from pyspark.sql import functions as sql
 
 from tests.spark.hostile import HOSTILE, catalogue, hostile_rows
 from weft.errors import WeftError
-from weft.runtime import kernel
-from weft.weaving.expression import Checked, ExpressionError, check
-from weft.weaving.proven import PROVEN
+from weft.gate.expression import Checked, ExpressionError, check
+from weft.gate.proven import PROVEN
+from weft.gate.spark import select
 
 Answer = TypeVar("Answer")
 
@@ -79,7 +79,7 @@ def each(texts: Sequence[str], ask: Callable[[list[str]], list[Answer]]) -> dict
 
 def selected(rows: DataFrame, expressions: Sequence[str]) -> DataFrame:
     columns = [(f"c{place}", expression) for place, expression in enumerate(expressions)]
-    return kernel.select(rows, [[("number", "number"), *columns]])
+    return select(rows, [[("number", "number"), *columns]])
 
 
 def types(rows: DataFrame, expressions: Sequence[str]) -> list[str]:
@@ -109,7 +109,7 @@ def outcomes(rows: DataFrame, expressions: Sequence[str]) -> list[int]:
         sql.bit_xor(sql.xxhash64("number", f"e{place}", f"v{place}.v0"))
         for place in range(len(expressions))
     ]
-    found = kernel.select(tried, shown).select(*hashes).first()
+    found = select(tried, shown).select(*hashes).first()
     assert found is not None
     return list(found)
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.spark.projects import order, shop
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 from weft.testing import play
-from weft.weaver.recorded import verify_storage
+from weft.weaver.verification import verify_storage
 
 TUMBLING = {"type": "tumbling", "size_ms": 10_000}
 WINDOWS = [

@@ -13,17 +13,17 @@ import pytest
 from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
 from weft.clock import iso
 from weft.errors import WeftError
-from weft.project.load import load
-from weft.runtime.kernel import Table
-from weft.runtime.storage import Storage
+from weft.loading.load import load
+from weft.streams.storage import Storage
+from weft.streams.table import Table
 from weft.testing import Play, play, shared_session
 from weft.weaver.backup import copy_offline, put_back
 from weft.weaver.deploy import deploy
-from weft.weaver.recorded import verify_storage
 from weft.weaver.recover import Recovered, recover
 from weft.weaver.store.rocks import RocksStore
+from weft.weaver.verification import verify_storage
 from weft.weaver.weaver import Weaver
-from weft.weaver.workers import Report
+from weft.weaver.workers import WorkerReport
 
 PROJECT = shop(clean=CLEAN, revenue=REVENUE)
 STREAMS = ("orders", "clean-orders", "revenue", "large")
@@ -233,7 +233,7 @@ def test_a_rebuilt_project_waits_until_it_is_deployed(tmp_path: Path) -> None:
     rebuild(tmp_path)
     weaver = Weaver(RocksStore(tmp_path / "weaver"), storage=Storage(str(tmp_path)))
     try:
-        worker = Report("worker-1", "here", 1, "local[1]", iso(weaver.clock.now()))
+        worker = WorkerReport("worker-1", "here", 1, "local[1]", iso(weaver.clock.now()))
         weaver.workers.note(worker)
         assert weaver.workers.assign(worker) == {}
         project = load(shop(clean=CLEAN))

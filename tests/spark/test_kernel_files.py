@@ -15,9 +15,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tests.spark.streams import NUMBERS, note, schema_of
-from weft.runtime import kernel
 from weft.runtime.java import get_java
 from weft.runtime.session import KERNEL_JAR
+from weft.streams.table import Table, TableConflictError
 
 PROGRAM = Path(__file__).with_name("CheckpointLoop.java")
 
@@ -127,12 +127,12 @@ def test_other_storage_is_left_to_sparks_own_manager(
 
 
 def test_tables_on_other_storage_conflict_too(spark: SparkSession, elsewhere: str) -> None:
-    one, other = (kernel.Table(spark, f"{elsewhere}/t") for _ in range(2))
+    one, other = (Table(spark, f"{elsewhere}/t") for _ in range(2))
     schema = schema_of(NUMBERS).jsonValue()
     one.create(schema)
     other.create(schema)
     assert one.commit(0, note(1), []) == 1
-    with pytest.raises(kernel.TableConflictError):
+    with pytest.raises(TableConflictError):
         other.commit(0, note(1), [])
     head = other.head()
     assert head is not None and (head.note.knot, head.version) == (1, 1)

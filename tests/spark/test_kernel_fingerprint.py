@@ -16,7 +16,8 @@ from pyspark.sql import functions as f
 
 from tests.spark.streams import Stream, schema_of
 from weft.lineage.fingerprint import fingerprint, record_hash
-from weft.runtime import kernel
+from weft.runtime import spine
+from weft.streams import kernel_rehash
 
 EVERY_TYPE = """
   a boolean, b tinyint, c smallint, d int, e bigint, f float, g double, h string, i binary, j date,
@@ -73,7 +74,7 @@ def test_java_and_python_agree_on_every_type(spark: SparkSession, case: int) -> 
     record = {**CASES[case]}
     if record["_weft"] is not None:
         record["_weft"] = record["_weft"].asDict()
-    found = kernel.fingerprint(frame_of(spark, [CASES[case]]))
+    found = kernel_rehash.fingerprint(frame_of(spark, [CASES[case]]))
     assert found == {"rows": 1, "hash": record_hash(record, schema).hex()}
 
 
@@ -83,7 +84,7 @@ def test_order_and_partitions_do_not_matter(spark: SparkSession) -> None:
     expected = {"rows": len(CASES), "hash": fingerprint(records, schema)}
     frame = frame_of(spark, CASES)
     for arranged in (frame, frame.coalesce(1), frame.repartition(3), frame.sort(f.desc("e"), "m")):
-        assert kernel.fingerprint(arranged) == expected
+        assert kernel_rehash.fingerprint(arranged) == expected
 
 
 def test_rows_read_back_have_the_hash_that_was_recorded(
@@ -91,22 +92,22 @@ def test_rows_read_back_have_the_hash_that_was_recorded(
 ) -> None:
     frame = frame_of(spark, CASES).drop("t")
     woven = frame.select(f.struct(*frame.columns).alias("out"), f.lit(0).alias("verdict"))
-    written = kernel.write(woven, prefix="k", outputs={"out": str(tmp_path)}).outputs["out"]
+    written = spine.write(woven, prefix="k", outputs={"out": str(tmp_path)}).outputs["out"]
     back = spark.read.schema(frame.schema).parquet(str(tmp_path))
-    assert kernel.fingerprint(back) == {"rows": written.rows, "hash": written.hash}
-    assert kernel.fingerprint(frame)["hash"] == written.hash
+    assert kernel_rehash.fingerprint(back) == {"rows": written.rows, "hash": written.hash}
+    assert kernel_rehash.fingerprint(frame)["hash"] == written.hash
 
 
 def test_a_column_added_later_does_not_change_old_rows(spark: SparkSession, tmp_path: Path) -> None:
     rows = Stream(spark, tmp_path).rows([1, 2, 3], 1)
     wider = rows.select("n", f.lit(None).cast("string").alias("note"), "_weft")
-    assert kernel.fingerprint(wider) == kernel.fingerprint(rows)
+    assert kernel_rehash.fingerprint(wider) == kernel_rehash.fingerprint(rows)
 
 
 def test_any_change_changes_the_hash(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
     hashes = [
-        kernel.fingerprint(stream.rows(values, 1))["hash"]
+        kernel_rehash.fingerprint(stream.rows(values, 1))["hash"]
         for values in ([], [1], [1, 1], [2], [1, 2], [1, 3])
     ]
     assert len(set(hashes)) == len(hashes)

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
-from weft.runtime import kernel
+from weft.runtime import spine
+from weft.streams.read import tick
 
 
 def wait_for(batches: int, reader: Reader, seconds: float = 20) -> None:
@@ -99,11 +100,11 @@ def test_a_batch_that_runs_again_after_a_cut_leaves_the_cut_knots_out(
 def test_a_tick_makes_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "stream")
     with Reader(stream, tmp_path / "reader", name="ticked", buckets=1) as reader:
-        kernel.tick(spark, "ticked")
+        tick(spark, "ticked")
         wait_for(1, reader)
         stream.tie(1, [1])
         wait_for(2, reader)
-        kernel.tick(spark, "ticked")
+        tick(spark, "ticked")
         wait_for(3, reader)
         assert reader.drain() == [[], [1], []]
         assert [[row["knots"] for row in rows] for rows in reader.control()] == [
@@ -136,7 +137,7 @@ def test_columns_that_old_files_lack_are_null(spark: SparkSession, tmp_path: Pat
     woven = stream.rows([2], 2).select(
         f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
+    written = spine.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
     stream.table.commit(1, note(2), written.files, schema=json.loads(wider.json()))
     stream.schema = wider
     with Reader(stream, tmp_path / "reader") as reader:

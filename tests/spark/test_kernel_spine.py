@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from tests.spark.streams import Stream, note
-from weft.runtime import kernel
+from weft.runtime import spine
 
 
 def woven(stream: Stream, values: list[int], partitions: int = 2) -> DataFrame:
@@ -32,7 +32,7 @@ def woven(stream: Stream, values: list[int], partitions: int = 2) -> DataFrame:
 def test_every_struct_goes_to_its_own_stream(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "out")
     folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
-    result = kernel.write(woven(stream, list(range(1, 31))), prefix="k1", outputs=folders)
+    result = spine.write(woven(stream, list(range(1, 31))), prefix="k1", outputs=folders)
     out, dead = result.outputs["out"], result.outputs["dead"]
     assert result.verdicts == {"0": 15, "1": 4, "2": 10, "null": 1}
     assert (out.rows, dead.rows) == (16, 10)
@@ -54,21 +54,21 @@ def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_pat
     rows = stream.rows([1, 2, 4, 8, 11, 15, 99], 1)
     frame = rows.select(f.when(f.col("n") != 8, f.struct("n", "_weft")).alias("out"), *times)
     outputs = {"out": stream.path}
-    result = kernel.write(frame, prefix="k", outputs=outputs, verdict=None, latest_ms=15_000)
+    result = spine.write(frame, prefix="k", outputs=outputs, verdict=None, latest_ms=15_000)
     assert result.outputs["out"].rows == 6
     assert result.partitions == {
-        "0": kernel.Span(ahead=0, max_event_time_us=8_000_000),
-        "1": kernel.Span(ahead=1, max_event_time_us=15_000_000),
+        "0": spine.Span(ahead=0, max_event_time_us=8_000_000),
+        "1": spine.Span(ahead=1, max_event_time_us=15_000_000),
     }
 
 
 def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "out")
     folders = {"out": stream.path, "dead": str(tmp_path / "dead")}
-    none = kernel.write(woven(stream, [1]).filter("false"), prefix="k", outputs=folders)
+    none = spine.write(woven(stream, [1]).filter("false"), prefix="k", outputs=folders)
     assert none.verdicts == {}
     assert none.outputs["out"].hash == "0" * 64
-    alive = kernel.write(woven(stream, [1, 2]), prefix="k", outputs=folders)
+    alive = spine.write(woven(stream, [1, 2]), prefix="k", outputs=folders)
     assert alive.outputs["dead"].files == ()
     assert not (tmp_path / "dead").exists()
 
@@ -76,7 +76,7 @@ def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> 
 def test_control_values_come_back(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
     frame = woven(stream, [1, 2]).withColumn("control", f.when(f.col("verdict") == 0, "ü"))
-    result = kernel.write(frame, prefix="k", outputs={"out": stream.path}, control="control")
+    result = spine.write(frame, prefix="k", outputs={"out": stream.path}, control="control")
     assert result.control == ("ü", "ü")
 
 
@@ -85,11 +85,11 @@ def test_a_failing_batch_leaves_the_table_as_it_was(spark: SparkSession, tmp_pat
     stream.tie(1, [1])
     broken = woven(stream, [1, 2]).withColumn("verdict", f.expr("1 / (out.n - 2)").cast("int"))
     with pytest.raises(PySparkException):
-        kernel.write(broken, prefix="k2", outputs={"out": stream.path})
+        spine.write(broken, prefix="k2", outputs={"out": stream.path})
     assert stream.read() == [1]
 
 
 def test_a_prefix_that_a_path_cannot_hold_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
     with pytest.raises(PySparkException):
-        kernel.write(woven(stream, [1]), prefix="../k", outputs={"out": stream.path})
+        spine.write(woven(stream, [1]), prefix="../k", outputs={"out": stream.path})

@@ -15,17 +15,19 @@ from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Stream, note, schema_of
 from weft.errors import WeftError
-from weft.runtime import kernel, table_checkpoint
+from weft.runtime import spine
+from weft.streams import delta_checkpoint
+from weft.streams.table import Table
 
 
-def head(table: kernel.Table) -> tuple[int, int] | None:
+def head(table: Table) -> tuple[int, int] | None:
     """The newest knot that is not cut, and its version."""
     found = table.head()
     return None if found is None else (found.note.knot, found.version)
 
 
 def test_a_table_that_is_not_there_has_no_versions(spark: SparkSession, tmp_path: Path) -> None:
-    table = kernel.Table(spark, str(tmp_path / "none"))
+    table = Table(spark, str(tmp_path / "none"))
     assert not table.exists()
     assert table.version() == -1
     assert table.head() is None
@@ -64,7 +66,7 @@ def test_knots_are_commits_that_other_readers_see(spark: SparkSession, tmp_path:
 
 def test_a_second_writer_of_a_version_gets_a_conflict(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
-    other = kernel.Table(spark, stream.path)
+    other = Table(spark, stream.path)
     seen = other.version()
     stream.tie(1, [1])
     for attempt in (lambda: other.commit(seen, note(1), []), lambda: stream.tie(1, [1])):
@@ -90,7 +92,7 @@ def test_a_cut_takes_knots_out_and_they_stay_out(spark: SparkSession, tmp_path: 
     assert head(stream.table) == (2, 2)
     stream.tie(8, [8])
     assert stream.read() == stream.read_with_spark() == [1, 2, 8]
-    reopened = kernel.Table(spark, stream.path)
+    reopened = Table(spark, stream.path)
     assert [knot.note.knot for knot in reopened.knots(0, 99)] == [1, 2, 8]
     assert [reopened.find(knot) is not None for knot in range(1, 9)] == [
         *[True, True],
@@ -107,7 +109,7 @@ def test_a_cut_that_comes_again_late_undoes_nothing_that_came_after_it(
         stream.tie(knot, [knot])
     cut = stream.table.cut(1, 3, {"operation": "a"})
     stream.table.restore(1, 3, {"operation": "b"})
-    sleeper = kernel.Table(spark, stream.path)
+    sleeper = Table(spark, stream.path)
     assert sleeper.cut(1, 3, {"operation": "a"}) == cut
     assert stream.read() == [1, 2, 3]
     stream.table.cut(1, 3, {"operation": "c"})
@@ -121,7 +123,7 @@ def test_a_cut_of_everything_leaves_an_empty_stream(spark: SparkSession, tmp_pat
     stream.table.cut(0, 1, {})
     assert stream.table.head() is None
     assert stream.read() == []
-    assert kernel.Table(spark, stream.path).head() is None
+    assert Table(spark, stream.path).head() is None
 
 
 def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> None:
@@ -131,11 +133,11 @@ def test_a_column_is_added_with_a_knot(spark: SparkSession, tmp_path: Path) -> N
     woven = stream.rows([2], 2).select(
         f.struct("n", f.lit("new").alias("note"), "_weft").alias("out"), f.lit(0).alias("verdict")
     )
-    written = kernel.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
+    written = spine.write(woven, prefix="k2", outputs={"out": stream.path}).outputs["out"]
     stream.table.commit(1, note(2), written.files, schema=json.loads(wider.json()))
     stream.tie(3, [3])
     assert stream.table.schema() == json.loads(wider.json())
-    assert kernel.Table(spark, stream.path).schema() == json.loads(wider.json())
+    assert Table(spark, stream.path).schema() == json.loads(wider.json())
     rows = spark.read.format("delta").load(stream.path).sort("n").select("n", "note").collect()
     assert [tuple(row) for row in rows] == [(1, None), (2, "new"), (3, None)]
     found = deltalake.DeltaTable(stream.path).to_pyarrow_table().sort_by("n")
@@ -150,7 +152,7 @@ def test_a_long_log_is_opened_by_reading_a_few_files(spark: SparkSession, tmp_pa
     for file in (tmp_path / "_delta_log").glob("*.json"):
         if int(file.stem) not in {0, 10, 300, 301}:
             file.write_text("not read")
-    reopened = kernel.Table(spark, stream.path)
+    reopened = Table(spark, stream.path)
     assert reopened.version() == 301
     assert reopened.schema() == json.loads(stream.schema.json())
     assert head(reopened) == (10, 10)
@@ -165,7 +167,7 @@ def test_another_tools_commits_are_passed_over(spark: SparkSession, tmp_path: Pa
     (tmp_path / "_delta_log" / f"{4:020d}.json").write_text(json.dumps(foreign) + "\n")
     assert head(stream.table) == (1, 1)
     stream.tie(3, [3])
-    reopened = kernel.Table(spark, stream.path)
+    reopened = Table(spark, stream.path)
     assert reopened.find(2) is None
     assert head(reopened) == (3, 5)
     assert stream.read() == [1, 3]
@@ -199,7 +201,7 @@ def test_a_checkpoint_of_the_log_changes_nothing(spark: SparkSession, tmp_path: 
     stream.tie(1, [1])
     stream.tie(2, [2])
     stream.table.cut(1, 2, {})
-    thread = table_checkpoint.request(stream.path)
+    thread = delta_checkpoint.request(stream.path)
     assert thread is not None
     thread.join(30)
     log = tmp_path / "_delta_log"
@@ -207,13 +209,13 @@ def test_a_checkpoint_of_the_log_changes_nothing(spark: SparkSession, tmp_path: 
     assert len(list(log.glob("*.json"))) == 4
     stream.tie(3, [3])
     assert stream.read() == [1, 3]
-    assert kernel.Table(spark, stream.path).find(2) is None
+    assert Table(spark, stream.path).find(2) is None
 
 
 def test_a_checkpoint_that_fails_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    thread = table_checkpoint.request(str(tmp_path / "none"))
+    thread = delta_checkpoint.request(str(tmp_path / "none"))
     assert thread is not None
     thread.join(30)
     assert "got no checkpoint" in caplog.text

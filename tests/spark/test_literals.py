@@ -10,10 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.projects import CLEAN, orders, shop
-from weft.runtime import kernel, session
+from weft.gate.expression import check
+from weft.gate.spark import select
+from weft.runtime import session
+from weft.schema.schema import Schema, literal, quoted
 from weft.testing import Play, play
-from weft.weaving.expression import check
-from weft.weaving.schema import Schema, literal, quoted
 
 TEXTS = [
     "${HOME}",
@@ -78,7 +79,7 @@ def forked(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Spar
 
 
 def value(spark: SparkSession, sql: str, name: str = "made") -> Any:
-    [row] = kernel.select(spark.range(1), [[(name, sql)]]).collect()
+    [row] = select(spark.range(1), [[(name, sql)]]).collect()
     assert row.asDict().keys() == {name}
     return row[0]
 

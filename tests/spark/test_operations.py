@@ -15,7 +15,7 @@ from tests.spark.stubborn import StubbornSink
 from weft.errors import WeftError
 from weft.lineage.knot import Status
 from weft.testing import Play, play
-from weft.weaver.recorded import verify_storage
+from weft.weaver.verification import verify_storage
 
 PROJECT = shop(clean=CLEAN, revenue=REVENUE)
 LONGEST_S = 60.0

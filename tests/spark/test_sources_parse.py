@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from weft.schema.schema import Schema
 from weft.sources.parse import Format, Parsing, parse
-from weft.weaving.schema import Schema
 
 SCHEMA = Schema.of(
     {

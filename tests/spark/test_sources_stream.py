@@ -16,11 +16,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, shop, tick, with_tick
 from weft.sources.feed import Feed
 from weft.sources.options import SourceError
 from weft.sources.parse import parse
-from weft.weaving.schema import Schema
 
 SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
 

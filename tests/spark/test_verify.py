@@ -10,15 +10,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.projects import CLEAN, REVENUE, orders, shop
-from weft.lineage import rehash
 from weft.lineage.finding import Verification
-from weft.lineage.rehash import plain
-from weft.runtime.rehash import KernelRehash
-from weft.runtime.storage import Storage
 from weft.sources.admission import LOG, AdmissionLog, Admitted
+from weft.streams import rehash
+from weft.streams.kernel_rehash import KernelRehash
+from weft.streams.rehash import plain
+from weft.streams.storage import Storage
 from weft.testing import play
-from weft.weaver.recorded import verify_storage
 from weft.weaver.store.rocks import RocksStore
+from weft.weaver.verification import verify_storage
 
 FLIPS = 60
 PARTS = {

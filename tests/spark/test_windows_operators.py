@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark.windowing import BUCKETS, WindowRun, pane_of, static_frame
 from tests.unit.windows.model import Knot, Row
-from weft.weaving.schema import Schema
+from weft.schema.schema import Schema
 from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State

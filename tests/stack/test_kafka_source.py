@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.reading import Reading, read
 from tests.stack.servers import Kafka
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick
 from weft.sources.parse import parse
-from weft.weaving.schema import Schema
 
 SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
 

@@ -27,10 +27,10 @@ from weft.sinks.kafka import Position
 from weft.sources.admission import AdmissionLog
 from weft.sources.offset import Offset
 from weft.sources.segment import Segments
-from weft.weaver.recorded import StoredRecords
 from weft.weaver.rules import store_rule
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import form_of, value_of
+from weft.weaver.verification import StoredRecords
 from weft.weaving.rule import Rule
 
 SOURCE = Path(weft.__file__).parent

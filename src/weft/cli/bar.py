@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from weft.cli.terminal import Terminal
-    from weft.lineage.rehash import FileHash, Rehash
+    from weft.streams.rehash import FileHash, Rehash
 
 
 class Bar:

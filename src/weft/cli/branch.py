@@ -12,7 +12,7 @@ from weft.cli.terminal import Terminal, path_to
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 branch_name = click.argument("branch", metavar="BRANCH")
 
@@ -73,7 +73,7 @@ def drop(terminal: Terminal, branch: str) -> None:
     terminal.show({"dropped": branch}, lambda output, _: output.line(f"Dropped {branch}."))
 
 
-def _render_branches(output: Output, branches: list[dict[str, Any]]) -> None:
+def _render_branches(output: Printer, branches: list[dict[str, Any]]) -> None:
     output.table(
         ["BRANCH", "OF", "AT", "RULES"],
         ([one["name"], one["stream"], one["at"], ", ".join(one["rules"])] for one in branches),
@@ -81,7 +81,7 @@ def _render_branches(output: Output, branches: list[dict[str, Any]]) -> None:
     )
 
 
-def _render_diff(output: Output, found: dict[str, Any]) -> None:
+def _render_diff(output: Printer, found: dict[str, Any]) -> None:
     rows = found["rows"]
     output.line(
         f"after knot {found['after']} up to {found['upto']}, {found['left']} has {rows['left']} rows and "
@@ -98,6 +98,6 @@ def _render_diff(output: Output, found: dict[str, Any]) -> None:
         output.line(f"+ {row['id']}  {row['new']}", style="green")
 
 
-def _render_promoted(output: Output, found: dict[str, Any]) -> None:
+def _render_promoted(output: Printer, found: dict[str, Any]) -> None:
     for rule in found["rules"]:
         output.line(f"Rule {rule['id']} is in force on {rule['stream']} from its next knot on.")

@@ -29,7 +29,7 @@ def demo(terminal: Terminal, port: int, once: bool) -> None:
     from weft.cli.journal import PARTS, journal_of, last_lines
     from weft.cli.local import Local
     from weft.cli.story import Story, StoryStoppedError, StoryStuckError
-    from weft.project.init import write
+    from weft.loading.init import write
 
     with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
         shop = Path(folder) / "shop"

@@ -11,7 +11,7 @@ from weft.cli.command import Command, asks_weaver
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 PAUSE_S = 0.5
 TOLD = ("number", "kind", "at")
@@ -35,7 +35,7 @@ def events(terminal: Terminal, limit: int, follow: bool) -> None:
         found = new or found
 
 
-def _render(output: Output, found: list[dict[str, Any]]) -> None:
+def _render(output: Printer, found: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     for event in found:

@@ -20,7 +20,7 @@ def journal_of(storage: Path, part: str) -> Path:
 
 def open_journal(storage: Path, part: str) -> IO[bytes]:
     """The file of a process, to be written on; one that has grown large is put aside first."""
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
 
     path = journal_of(storage, part)
     Storage(str(storage)).make()

@@ -12,7 +12,7 @@ from weft.cli.stream import log, stream_name
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 
 @click.group(cls=Group)
@@ -32,9 +32,9 @@ def show(terminal: Terminal, name: str, number: int) -> None:
     terminal.show(terminal.get(path_to("knots", name, number)), render_knot)
 
 
-def render_knot(output: Output, found: Mapping[str, Any]) -> None:
+def render_knot(output: Printer, found: Mapping[str, Any]) -> None:
     """A knot with everything that it says."""
-    from weft.cli.history import rules_of
+    from weft.cli.log import rules_of
     from weft.cli.output import moment, moment_ms, short
 
     watermark = found["watermark"]

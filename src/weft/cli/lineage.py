@@ -14,7 +14,7 @@ from weft.cli.terminal import Terminal
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 
 @click.command(cls=Command)
@@ -47,7 +47,7 @@ def lineage(
     terminal.show(found, render_lineage)
 
 
-def render_lineage(output: Output, graph: Mapping[str, Any]) -> None:
+def render_lineage(output: Printer, graph: Mapping[str, Any]) -> None:
     """The graph around a knot as a tree: what it came from, then what came of it."""
     from rich.tree import Tree
 

@@ -10,7 +10,7 @@ from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 operation_id = click.argument("name", metavar="OPERATION")
 
@@ -59,7 +59,7 @@ def abort(terminal: Terminal, name: str) -> None:
     terminal.show(found, render_operation)
 
 
-def render_operation(output: Output, found: dict[str, Any]) -> None:
+def render_operation(output: Printer, found: dict[str, Any]) -> None:
     """An operation with its steps, a mark before those that are done."""
     from weft.cli.output import moment
 
@@ -83,7 +83,7 @@ def render_operation(output: Output, found: dict[str, Any]) -> None:
         output.line(f"  {'✓' if step['done'] else ' '} {number}. {step['text']}")
 
 
-def _render_operations(output: Output, operations: list[dict[str, Any]]) -> None:
+def _render_operations(output: Printer, operations: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(

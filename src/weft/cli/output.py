@@ -44,7 +44,7 @@ STYLES = {
 }
 
 
-class Output:
+class Printer:
     """Prints to standard output; pipes get the same text, unwrapped and without colours."""
 
     def __init__(self, console: Console | None = None) -> None:

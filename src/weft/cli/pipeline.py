@@ -10,7 +10,7 @@ from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 pipeline_name = click.argument("name", metavar="PIPELINE")
 
@@ -78,7 +78,7 @@ def repartition(terminal: Terminal, name: str, partitions: int, dry_run: bool) -
     terminal.show(found, _render_repartition)
 
 
-def render_pipelines(output: Output, pipelines: list[dict[str, Any]]) -> None:
+def render_pipelines(output: Printer, pipelines: list[dict[str, Any]]) -> None:
     """Pipelines as a table, errors below it."""
     output.table(
         ["PIPELINE", "FROM", "TO", "STATE", "KNOT", "BEHIND", "WORKER"],
@@ -101,7 +101,7 @@ def render_pipelines(output: Output, pipelines: list[dict[str, Any]]) -> None:
             output.line(f"\n{found['id']}: {found['error']['message']}", style="red")
 
 
-def _render_pipeline(output: Output, found: dict[str, Any]) -> None:
+def _render_pipeline(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.output import counts, short
 
     output.fields(
@@ -121,7 +121,7 @@ def _render_pipeline(output: Output, found: dict[str, Any]) -> None:
     )
 
 
-def _render_repartition(output: Output, found: dict[str, Any]) -> None:
+def _render_repartition(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.operation import render_operation
 
     if found["status"] != "planned":
@@ -131,7 +131,7 @@ def _render_repartition(output: Output, found: dict[str, Any]) -> None:
         output.line(f"  {number}. {step}")
 
 
-def _render_stats(output: Output, found: dict[str, Any]) -> None:
+def _render_stats(output: Printer, found: dict[str, Any]) -> None:
     spread = found["batch_ms"]
     output.fields(
         {

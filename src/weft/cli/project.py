@@ -11,7 +11,7 @@ from weft.cli.command import Command, asks_weaver, pass_terminal
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
     from weft.project.definition import Project
 
 rename_option = click.option(
@@ -30,11 +30,11 @@ project_file = click.argument("file", type=click.Path(path_type=Path), default=P
 @pass_terminal
 def init(terminal: Terminal, folder: Path) -> None:
     """Write a project that runs into FOLDER."""
-    from weft.project.init import write
+    from weft.loading.init import write
 
     written = [str(path) for path in write(folder)]
 
-    def render(output: Output, _: Any) -> None:
+    def render(output: Printer, _: Any) -> None:
         for path in written:
             output.line(f"wrote {path}")
         go = "" if folder == Path() else f"cd {folder} && "
@@ -48,8 +48,8 @@ def init(terminal: Terminal, folder: Path) -> None:
 @pass_terminal
 def check(terminal: Terminal, file: Path) -> None:
     """Find everything that is wrong with the project in FILE, before it runs."""
-    from weft.project.problem import ProjectError
-    from weft.project.render import render
+    from weft.loading.problem import ProjectError
+    from weft.loading.render import render
 
     try:
         project = read_project(file)
@@ -92,7 +92,7 @@ def apply(terminal: Terminal, file: Path, dry_run: bool, recompute: bool, rename
 
 def read_project(file: Path) -> Project:
     """The checked project of a file."""
-    from weft.project.load import load
+    from weft.loading.load import load
 
     return load(file)
 
@@ -101,7 +101,7 @@ def _is_recomputed(changes: dict[str, Any]) -> bool:
     return any(effect["verdict"] == "recomputed" for effect in changes["effects"])
 
 
-def render_changes(output: Output, changes: dict[str, Any], *, dry_run: bool = False) -> None:
+def render_changes(output: Printer, changes: dict[str, Any], *, dry_run: bool = False) -> None:
     """What a deployment adds, changes and removes, one pipeline a line."""
     signs = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
     for kind, (sign, style) in signs.items():

@@ -11,7 +11,7 @@ from weft.cli.stream import stream_name
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 
 @click.group(cls=Group)
@@ -28,7 +28,7 @@ def show(terminal: Terminal, name: str, id: str) -> None:
     terminal.show(terminal.get(path_to("records", name, id)), _render)
 
 
-def _render(output: Output, found: dict[str, Any]) -> None:
+def _render(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.lineage import render_lineage
     from weft.cli.rows import text_of
 

@@ -11,7 +11,7 @@ from weft.cli.command import Command, asks_weaver
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 
 @click.command(cls=Command)
@@ -67,7 +67,7 @@ def rollback(
     terminal.show(found, render_rollback)
 
 
-def render_rollback(output: Output, found: dict[str, Any]) -> None:
+def render_rollback(output: Printer, found: dict[str, Any]) -> None:
     """The steps of a rollback, and whether they were done."""
     plan = found["plan"]
     if found["status"] == "planned":
@@ -82,7 +82,7 @@ def render_rollback(output: Output, found: dict[str, Any]) -> None:
         output.line(f"  {number}. {step}")
 
 
-def _render_list(output: Output, rollbacks: list[dict[str, Any]]) -> None:
+def _render_list(output: Printer, rollbacks: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(

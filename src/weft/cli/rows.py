@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from weft.cli.output import Output, moment
+from weft.cli.output import Printer, moment
 from weft.errors import WeftError
+from weft.schema.weft import WEFT
 from weft.sinks.document import to_text
 from weft.sinks.rows import to_records
 
@@ -33,7 +34,7 @@ def newest_rows(
             stream=stream,
         )
     opened = DeltaTable(str(table))
-    columns = [field.name for field in opened.schema().fields if weft or field.name != "_weft"]
+    columns = [field.name for field in opened.schema().fields if weft or field.name != WEFT]
     found: list[dict[str, Any]] = []
     # The names of a stream's files begin with the number of their knot.
     for path in sorted(opened.file_uris(), reverse=True):
@@ -45,7 +46,7 @@ def newest_rows(
     return found[-limit:]
 
 
-def render_rows(output: Output, rows: list[dict[str, Any]]) -> None:
+def render_rows(output: Printer, rows: list[dict[str, Any]]) -> None:
     """Rows as a table, one column a column."""
     columns = list(rows[0]) if rows else []
     output.table(

@@ -12,7 +12,7 @@ from weft.cli.steps import StepsCommand, step_options
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 rule_id = click.argument("name", metavar="RULE")
 
@@ -142,7 +142,7 @@ def retire(terminal: Terminal, name: str, now: bool) -> None:
     terminal.show(found, render_rule)
 
 
-def render_rule(output: Output, found: dict[str, Any]) -> None:
+def render_rule(output: Printer, found: dict[str, Any]) -> None:
     """A rule with what it does and what was done to it."""
     from weft.cli.output import moment, short
 
@@ -170,7 +170,7 @@ def render_rule(output: Output, found: dict[str, Any]) -> None:
         output.line(f"  {moment(entry['at'])}  {entry['did']}, from knot {entry['knot']} on")
 
 
-def _render_trial(output: Output, found: dict[str, Any]) -> None:
+def _render_trial(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.trial import render_trial
 
     render_trial(output, found)
@@ -178,12 +178,12 @@ def _render_trial(output: Output, found: dict[str, Any]) -> None:
 
 def describe(step: dict[str, Any]) -> str:
     """A step in the words of the project file."""
-    from weft.weaving.step import from_dict
+    from weft.steps.step import from_dict
 
     return from_dict(step).describe()
 
 
-def _render_rules(output: Output, rules: list[dict[str, Any]]) -> None:
+def _render_rules(output: Printer, rules: list[dict[str, Any]]) -> None:
     output.table(
         ["RULE", "STREAM", "OUTPUT", "SHARE", "SINCE", "STATUS", "STEPS", "AUTHOR"],
         (

@@ -17,7 +17,7 @@ from weft.cli.terminal import Terminal
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 DEFAULT_STORAGE = Path(".weft")
 WORKER_FIRST_S = 20.0
@@ -67,7 +67,7 @@ def weaver(
     """Run a weaver: the service that keeps rules and knots and tells workers what to run."""
     from weft.cli.supervisor import end_with_parent
     from weft.logs import get_logger, set_up
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
     from weft.weaver.serve import LOOPBACK, make_server
 
     set_up("weaver", debug=debug)
@@ -114,7 +114,7 @@ def checkpoint(terminal: Terminal) -> None:
     terminal.show(tied, _render_checkpoint)
 
 
-def _render_status(output: Output, status: dict[str, Any]) -> None:
+def _render_status(output: Printer, status: dict[str, Any]) -> None:
     from weft.cli.output import plural, short
     from weft.cli.pipeline import render_pipelines
 
@@ -130,5 +130,5 @@ def _render_status(output: Output, status: dict[str, Any]) -> None:
     render_pipelines(output, status["pipelines"])
 
 
-def _render_checkpoint(output: Output, tied: dict[str, Any]) -> None:
+def _render_checkpoint(output: Printer, tied: dict[str, Any]) -> None:
     output.table(["PIPELINE", "KNOT"], tied["knots"].items(), empty="No pipeline is running.")

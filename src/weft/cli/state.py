@@ -10,7 +10,7 @@ from weft.cli.command import Command, asks_weaver
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 COLUMNS = ["KEY", "START", "END", "RECORDS", "VALUES"]
 
@@ -41,14 +41,14 @@ def windows(terminal: Terminal, pipeline: str | None, prefix: str, limit: int) -
     terminal.show(found, _render_windows)
 
 
-def _render_state(output: Output, page: dict[str, Any]) -> None:
+def _render_state(output: Printer, page: dict[str, Any]) -> None:
     output.line(f"{page['pipeline']} as of knot {page['knot']}")
     _render_entries(output, page["entries"])
     if page.get("next"):
         output.line("\nThere is more: narrow it with --prefix, or raise --limit.")
 
 
-def _render_windows(output: Output, page: dict[str, Any]) -> None:
+def _render_windows(output: Printer, page: dict[str, Any]) -> None:
     output.table(
         ["PIPELINE", *COLUMNS],
         ([window["pipeline"], *_cells(window)] for window in page["windows"]),
@@ -56,7 +56,7 @@ def _render_windows(output: Output, page: dict[str, Any]) -> None:
     )
 
 
-def _render_entries(output: Output, entries: list[dict[str, Any]]) -> None:
+def _render_entries(output: Printer, entries: list[dict[str, Any]]) -> None:
     output.table(COLUMNS, map(_cells, entries), empty="Nothing is kept.")
 
 

@@ -13,7 +13,7 @@ from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
     from weft.operations.cut import Cut
 
 
@@ -28,7 +28,7 @@ def store() -> None:
 def show(terminal: Terminal, storage: Path) -> None:
     """Which history a store keeps, how often it was opened, and how much is in it."""
     from weft import codec
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
     from weft.weaver.identity import KEY, StoreRecord
     from weft.weaver.store.records import Records
     from weft.weaver.store.snapshot import RocksSnapshot
@@ -49,7 +49,7 @@ def rebuild(terminal: Terminal, storage: Path) -> None:
     known again, with the rules that were in force; batches that were not finished run again.
     """
     from weft import codec
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
     from weft.weaver.recover import recover
 
     place = Storage(str(storage.absolute()))
@@ -72,7 +72,7 @@ def backup(terminal: Terminal, name: str, offline: Path | None) -> None:
 
     The copy is the folder NAME (default: the time) in STORAGE.backups, beside the storage.
     """
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
     from weft.weaver.backup import copy_offline, place_of
 
     if offline is None:
@@ -94,7 +94,7 @@ def restore(terminal: Terminal, backup: Path, storage: Path) -> None:
 
     It goes on from the moment of the backup. What left through sinks after that is out there, and leaves again.
     """
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
     from weft.weaver.backup import put_back
 
     with terminal.wait("Copying"):
@@ -105,14 +105,14 @@ def restore(terminal: Terminal, backup: Path, storage: Path) -> None:
 def _cut_table(path: str, cut: Cut) -> None:
     """Take the rows of a batch that was not finished out of a table, which only the kernel can write."""
     from weft.runtime import session
-    from weft.runtime.kernel import Table
+    from weft.streams.table import Table
 
     assert cut.gone is not None
     spark = session.create("local[1]", app="weft-store-rebuild")
     Table(spark, path).cut(cut.gone.after, cut.gone.upto, {"operation": "store rebuild"})
 
 
-def _render_store(output: Output, found: dict[str, Any]) -> None:
+def _render_store(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.output import moment
 
     output.fields(
@@ -125,7 +125,7 @@ def _render_store(output: Output, found: dict[str, Any]) -> None:
     )
 
 
-def _render_rebuilt(output: Output, found: dict[str, Any]) -> None:
+def _render_rebuilt(output: Printer, found: dict[str, Any]) -> None:
     from weft.cli.output import plural
 
     output.line(
@@ -140,7 +140,7 @@ def _render_rebuilt(output: Output, found: dict[str, Any]) -> None:
     output.line("Run `weft verify`, then start Weft with its project file, as ever.")
 
 
-def _render_backup(output: Output, done: dict[str, Any]) -> None:
+def _render_backup(output: Printer, done: dict[str, Any]) -> None:
     if done["status"] != "done":
         output.line(f"{done['id']} is {done['status']}; see `weft operation show {done['id']}`.")
         return
@@ -149,7 +149,7 @@ def _render_backup(output: Output, done: dict[str, Any]) -> None:
     output.line(f"Check it with `weft verify --storage {copied['to']}`.")
 
 
-def _render_restored(output: Output, copied: dict[str, Any]) -> None:
+def _render_restored(output: Printer, copied: dict[str, Any]) -> None:
     output.line(
         f"Restored {copied['files']:,} files ({copied['bytes']:,} bytes) to {copied['to']}."
     )

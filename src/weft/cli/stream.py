@@ -12,7 +12,7 @@ from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 MOST_KNOTS = 1000
 
@@ -56,8 +56,8 @@ def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bo
             break
         before = page[-1]["number"]
 
-    def render(output: Output, found: list[dict[str, Any]]) -> None:
-        from weft.cli.history import render_log
+    def render(output: Printer, found: list[dict[str, Any]]) -> None:
+        from weft.cli.log import render_log
 
         render_log(output, name, found, graph=graph)
 
@@ -73,7 +73,7 @@ def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bo
 def rows(terminal: Terminal, name: str, storage: Path, limit: int, weft: bool) -> None:
     """The newest rows of a stream, read from its table."""
     from weft.cli.rows import newest_rows, render_rows
-    from weft.runtime.storage import Storage
+    from weft.streams.storage import Storage
 
     found = newest_rows(Path(Storage(str(storage)).table(name)), name, limit=limit, weft=weft)
     terminal.show(found, render_rows)
@@ -87,7 +87,7 @@ def watermarks(terminal: Terminal, name: str | None) -> None:
     terminal.show(terminal.get("/watermarks", stream=name), _render_watermarks)
 
 
-def _render_streams(output: Output, streams: list[dict[str, Any]]) -> None:
+def _render_streams(output: Printer, streams: list[dict[str, Any]]) -> None:
     output.table(
         ["STREAM", "KIND", "KNOT", "WRITTEN BY", "READ BY", "COLUMNS"],
         (
@@ -105,7 +105,7 @@ def _render_streams(output: Output, streams: list[dict[str, Any]]) -> None:
     )
 
 
-def _render_stream(output: Output, found: dict[str, Any]) -> None:
+def _render_stream(output: Printer, found: dict[str, Any]) -> None:
     output.fields(
         {
             "stream": found["name"],
@@ -126,12 +126,12 @@ def _render_stream(output: Output, found: dict[str, Any]) -> None:
 
 
 def _type(form: Any) -> str:
-    from weft.weaving.schema import Type
+    from weft.schema.schema import Type
 
     return str(Type.from_json(form))
 
 
-def _render_watermarks(output: Output, found: Any) -> None:
+def _render_watermarks(output: Printer, found: Any) -> None:
     from weft.cli.watermark import render_watermarks
 
     render_watermarks(output, found)

@@ -17,7 +17,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     import httpx
 
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
     from weft.runtime.client import WeaverClient
 
 DEFAULT_WEAVER = "http://127.0.0.1:8080"
@@ -38,11 +38,11 @@ class Terminal:
     transport: httpx.BaseTransport | None = None
 
     @cached_property
-    def output(self) -> Output:
+    def output(self) -> Printer:
         """Renders text for eyes."""
-        from weft.cli.output import Output
+        from weft.cli.output import Printer
 
-        return Output()
+        return Printer()
 
     @cached_property
     def weaver(self) -> WeaverClient:
@@ -63,7 +63,7 @@ class Terminal:
         with self.wait(doing):
             return self.weaver.call("POST", path, body, **given)
 
-    def show(self, value: Any, render: Callable[[Output, Any], None]) -> None:
+    def show(self, value: Any, render: Callable[[Printer, Any], None]) -> None:
         """Print a value: as JSON just as it is, as text the way `render` does."""
         if self.format == "json":
             import orjson
@@ -89,8 +89,8 @@ class Terminal:
             click.echo(error.hint, err=True)
 
     def _fail_project(self, error: WeftError) -> None:
-        from weft.project.problem import ProjectError
-        from weft.project.render import render
+        from weft.loading.problem import ProjectError
+        from weft.loading.render import render
 
         assert isinstance(error, ProjectError)
         click.echo(render(error), err=True)

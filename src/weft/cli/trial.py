@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft.cli.output import Output, counts
+from weft.cli.output import Printer, counts
 
 
-def render_trial(output: Output, found: Mapping[str, Any]) -> None:
+def render_trial(output: Printer, found: Mapping[str, Any]) -> None:
     """A rule's trial, and what attaching it would do beside."""
     tried = found["trial"]
     for number, step in enumerate((found["rollback"] or {}).get("steps", ()), start=1):

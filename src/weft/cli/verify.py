@@ -12,8 +12,8 @@ from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
-    from weft.lineage.rehash import Rehash
+    from weft.cli.output import Printer
+    from weft.streams.rehash import Rehash
 
 
 @click.command(cls=Command)
@@ -31,8 +31,8 @@ def verify(terminal: Terminal, storage: Path, deep: bool, fast: bool) -> None:
     --fast it is that one, ten times as fast.
     """
     from weft.cli.bar import Bar
-    from weft.runtime.storage import Storage
-    from weft.weaver.recorded import verify_storage
+    from weft.streams.storage import Storage
+    from weft.weaver.verification import verify_storage
 
     if fast and not deep:
         raise click.UsageError("--fast says how --deep is done; give both.")
@@ -50,16 +50,16 @@ def verify(terminal: Terminal, storage: Path, deep: bool, fast: bool) -> None:
 
 def _rehash(fast: bool) -> Rehash:
     if not fast:
-        from weft.lineage.rehash import plain
+        from weft.streams.rehash import plain
 
         return plain
     from weft.runtime import session
-    from weft.runtime.rehash import KernelRehash
+    from weft.streams.kernel_rehash import KernelRehash
 
     return KernelRehash(session.create("local[*]", app="weft-verify"))
 
 
-def render_verification(output: Output, found: dict[str, Any]) -> None:
+def render_verification(output: Printer, found: dict[str, Any]) -> None:
     """The findings, one a line, and what was looked at."""
     from weft.cli.output import plural
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from weft.cli.output import Output, duration, moment_ms
+from weft.cli.output import Printer, duration, moment_ms
 
 
-def render_watermarks(output: Output, streams: Sequence[Mapping[str, Any]]) -> None:
+def render_watermarks(output: Printer, streams: Sequence[Mapping[str, Any]]) -> None:
     """A line per stream and partition; what holds a stream's watermark back is marked."""
     output.table(
         ["STREAM", "PARTITION", "WATERMARK", "LAG", "STATE", "HOLDS BACK", "AHEAD"],

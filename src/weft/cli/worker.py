@@ -14,7 +14,7 @@ from weft.cli.service import debug_option, port_for, storage_option, supervised_
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from weft.cli.output import Output
+    from weft.cli.output import Printer
 
 DEFAULT_MASTER = "local[*]"
 
@@ -90,8 +90,8 @@ def run_worker(
     from weft import logs
     from weft.cli.supervisor import end_with_parent
     from weft.runtime import jars, session
-    from weft.runtime.storage import Storage
     from weft.runtime.worker import Worker
+    from weft.streams.storage import Storage
 
     logs.set_up("worker", debug=debug)
     # A project's own sources and sinks are modules of the folder in which its worker is started.
@@ -120,7 +120,7 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _render_workers(output: Output, workers: list[dict[str, Any]]) -> None:
+def _render_workers(output: Printer, workers: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(

@@ -16,7 +16,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-SYSTEM_COLUMN = "_weft"
+from weft.schema.weft import WEFT
+
 CONTROL_COLUMN = "_control"
 MODULUS = 1 << 256
 
@@ -44,14 +45,12 @@ def record_hash(record: Mapping[str, Any], schema: Mapping[str, Any]) -> bytes:
 
 def hasher(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
     """What hashes the records of a schema, one by one."""
-    columns = [
-        field for field in schema["fields"] if field["name"] not in (SYSTEM_COLUMN, CONTROL_COLUMN)
-    ]
+    columns = [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL_COLUMN)]
     encode = _fields(columns)
 
     def hash_record(record: Mapping[str, Any]) -> bytes:
         data = encode(record)
-        system = record.get(SYSTEM_COLUMN)
+        system = record.get(WEFT)
         if system is not None and system["id"] is not None:
             data += _bytes(system["id"].encode())
         return hashlib.sha256(data).digest()

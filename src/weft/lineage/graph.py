@@ -17,7 +17,7 @@ from weft.lineage.knot import Knot, Status
 Direction = Literal["up", "down", "both"]
 
 
-class History(Protocol):
+class KnotReader(Protocol):
     """What a trace reads."""
 
     def find_knot(self, stream: str, number: int) -> Knot | None:
@@ -75,7 +75,7 @@ class Trace:
 
 
 def trace(
-    history: History, stream: str, number: int, *, direction: Direction = "both", depth: int = 10
+    history: KnotReader, stream: str, number: int, *, direction: Direction = "both", depth: int = 10
 ) -> Trace:
     """The graph around one knot: nodes, edges, and the rules that were in force on the way."""
     start = Node(stream, number, number)
@@ -112,7 +112,7 @@ def _walk(start: Node, depth: int, step: Any) -> list[Edge]:
     return edges
 
 
-def _above(history: History, node: Node) -> Iterator[Edge]:
+def _above(history: KnotReader, node: Node) -> Iterator[Edge]:
     origin = history.origin(node.stream)
     last = history.find_knot(origin, node.last)
     first = history.find_knot(origin, node.first)
@@ -125,7 +125,7 @@ def _above(history: History, node: Node) -> Iterator[Edge]:
             yield Edge(Node(stream, after + 1, upto), node)
 
 
-def _below(history: History, node: Node) -> Iterator[Edge]:
+def _below(history: KnotReader, node: Node) -> Iterator[Edge]:
     if history.origin(node.stream) == node.stream:
         for beside in history.written_beside(node.stream):
             yield Edge(node, Node(beside, node.first, node.last))
@@ -141,7 +141,7 @@ def _live(knots: Iterator[Knot]) -> Iterator[Knot]:
     return (knot for knot in knots if knot.status is Status.COMPLETE)
 
 
-def _rules(history: History, node: Node) -> tuple[str, ...]:
+def _rules(history: KnotReader, node: Node) -> tuple[str, ...]:
     """The rules in force at either end of a range."""
     origin = history.origin(node.stream)
     ends = [history.find_knot(origin, number) for number in {node.first, node.last}]

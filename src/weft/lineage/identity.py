@@ -20,7 +20,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Known:
+class TableHead:
     """The newest knot that a table holds, as its commit names it."""
 
     stream: str

@@ -10,9 +10,9 @@ from sqlglot import exp, parse_one
 from weft import codec
 from weft.lineage.knot import Knot
 from weft.project.definition import PipelineSpec, Project, StreamSpec
-from weft.weaving.infer import origins
+from weft.schema.schema import Schema
+from weft.steps.compile import origins
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema
 
 PRODUCER = "urn:weft"
 SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"

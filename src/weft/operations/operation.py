@@ -13,7 +13,7 @@ from weft.operations.step import (
     CatchUp,
     CutCheckpoint,
     Divide,
-    Join,
+    JoinLive,
     LetGo,
     Restore,
     Retract,
@@ -131,7 +131,7 @@ class Operation:
         is why it gives itself up, where nobody asked for that.
         """
         begun = [
-            step for step in self._begun if step is not self.step or not isinstance(step, Join)
+            step for step in self._begun if step is not self.step or not isinstance(step, JoinLive)
         ]
         finishes = any(not isinstance(step, UNDOABLE) for step in begun)
         return replace(

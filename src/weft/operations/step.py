@@ -178,7 +178,7 @@ class Pause:
 
 
 @dataclass(frozen=True)
-class Join:
+class JoinLive:
     """Weave what came since, and put the rule in force from the next knot on."""
 
     rule: str
@@ -277,7 +277,7 @@ Step = Annotated[
     | Install
     | CatchUp
     | Pause
-    | Join
+    | JoinLive
     | Unfill
     | Divide
     | Switch
@@ -289,7 +289,7 @@ Step = Annotated[
 UNDOABLE = (Stop, Plan, CutCheckpoint, CatchUp, Pause, Divide, Copy)
 """Steps after which everything can still be as it was."""
 
-GIVE_UP = (Plan, CatchUp, Join, Divide, Copy)
+GIVE_UP = (Plan, CatchUp, JoinLive, Divide, Copy)
 """Steps whose failure for good ends the operation by itself: nothing is lost by giving it up."""
 
 

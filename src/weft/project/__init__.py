@@ -1,2 +1,1 @@
-"""What the author says: a YAML file and the Python beside it, as frozen definitions, with
-everything wrong found before it runs."""
+"""What the author said, as frozen definitions: streams, pipelines, the graph they form, and what a change means."""

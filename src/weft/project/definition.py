@@ -15,10 +15,10 @@ from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
 from weft.project.name import slug
-from weft.project.timing import Clock
-from weft.weaving.function import FunctionVersion
-from weft.weaving.schema import Schema, StoredSchema, nearest
-from weft.weaving.step import Function, Steps, composed_version
+from weft.project.timing import ClockKind
+from weft.schema.schema import Schema, StoredSchema, nearest
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Function, Steps, composed_version
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class StreamSpec:
     watermarks: WatermarkSpec = WatermarkSpec()
     writer: str | None = None
     sinks: tuple[SinkSpec, ...] = ()
-    clock: Clock = "inputs"
+    clock: ClockKind = "inputs"
     """Where it is written by a pipeline: by what its time goes."""
 
     @property

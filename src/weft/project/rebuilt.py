@@ -7,7 +7,7 @@ from typing import Any
 
 from weft import codec
 from weft.project.definition import PipelineSpec, Processing, Project, StreamSpec
-from weft.weaving.function import FunctionVersion
+from weft.steps.function import FunctionVersion
 
 
 def project_of(definitions: Iterable[Mapping[str, Any]]) -> Project:

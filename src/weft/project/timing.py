@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from weft.weaving.function import FunctionVersion
-from weft.weaving.step import Drop, Function, Rename, Select, Set, Step
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Drop, Function, Rename, Select, Set, Step
 
-Clock = Literal["inputs", "column", "own"]
+ClockKind = Literal["inputs", "column", "own"]
 """By what the time of a stream goes: `inputs`, as it comes in; `column`, event times are read from the column again,
 and the watermark is the inputs'; `own`, the watermark follows those times too."""
 
@@ -26,7 +26,7 @@ class Timing:
     """The column that is a stream's event time, and its clock."""
 
     column: str | None
-    clock: Clock = "inputs"
+    clock: ClockKind = "inputs"
 
 
 def after_steps(

@@ -11,14 +11,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
+from weft.gate.spark import ExpressionRefusedError
 from weft.runtime import session
-from weft.runtime.kernel import ExpressionRefusedError
-from weft.runtime.relay import WEFT
-from weft.runtime.tables import fingerprint
 from weft.runtime.weaving import run_stages
-from weft.weaving.function import FunctionVersion
+from weft.schema.schema import Schema
+from weft.schema.weft import stored_form
+from weft.steps.function import FunctionVersion
+from weft.streams.tables import fingerprint
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema
 from weft.weaving.weave import Moment, compile_weave
 
 
@@ -37,7 +37,7 @@ def analyze(
 ) -> dict[str, Any]:
     """The user's columns that a rule makes of rows of this schema, in Spark's JSON form."""
     asked = Rule.from_dict(rule)
-    columns = StructType.fromJson(schema).add("_weft", WEFT)
+    columns = StructType.fromJson(stored_form(Schema.from_json(schema)))
     columns = columns.add("_weft_bad", "string").add("_weft_raw", "binary")
     empty = session.fork(spark).createDataFrame([], columns)
     weave = compile_weave(
@@ -50,14 +50,13 @@ def analyze(
         moment=Moment(datetime.now(UTC), 0),
     )
     try:
-        woven = run_stages(empty, weave, functions)
-        woven._jdf.queryExecution().assertAnalyzed()
+        columns = run_stages(empty, weave, functions).schema
     except (AnalysisException, ParseException) as error:
         raise _refused(asked, error.getMessage() or str(error)) from error
     except ExpressionRefusedError as error:
         raise _refused(asked, error.message) from error
     target = next(t for t in weave.targets if t.stream == (asked.output or asked.stream))
-    made = woven.schema[target.column].dataType
+    made = columns[target.column].dataType
     assert isinstance(made, StructType)
     return fingerprint(made)[1]
 

@@ -7,7 +7,7 @@ import time
 from pyspark.sql import DataFrame
 
 from weft.lineage.knot import Status
-from weft.runtime import record, weaving
+from weft.runtime import outcome, weaving
 from weft.runtime.offsets import read
 from weft.runtime.pipeline import RunningPipeline
 
@@ -31,7 +31,7 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
         return
     run.faults.reach("pinned")
 
-    facts = record.find_written(run, pinned)
+    facts = outcome.find_written(run, pinned)
     if facts is not None:
         weaving.keep_state(frame, run)
     else:
@@ -39,7 +39,7 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
         woven = weaving.weave(frame, run, pinned)  # 2
         result = weaving.write(woven, run, pinned)  # 3
         run.faults.reach("write")
-        facts = record.commit(run, pinned, woven, result, started=started)
+        facts = outcome.commit(run, pinned, woven, result, started=started)
     run.faults.reach("written")
 
     run.deliver(pinned.knot, facts)  # 4

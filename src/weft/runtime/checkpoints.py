@@ -22,14 +22,14 @@ from weft.lineage.offsets import Offsets
 from weft.runtime import mark as marks
 from weft.runtime.layout import FILE as LAYOUT
 from weft.runtime.offsets import find as positions
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 
 COMMIT_WAIT_S = 10.0
 
 _VERSIONED = re.compile(r"(\d+)(_[0-9a-zA-Z-]+)?\.(changelog|zip|delta|snapshot)")
 
 
-class StateGoneError(WeftError):
+class BatchStateGoneError(WeftError):
     """The state of a batch is no longer kept."""
 
     code = "checkpoint.state-gone"
@@ -55,7 +55,7 @@ def cut(
         return
     is_own = _is_own(source, batch, offsets, mark)
     if batch is not None and stateful and not is_own:
-        raise StateGoneError(
+        raise BatchStateGoneError(
             f"The checkpoint directory of pipeline '{mark.pipeline}' at {source} is gone, or not its own, and its "
             "state with it.",
             hint="Put the pipeline's own directory back, or restore the storage with `weft restore`.",
@@ -144,7 +144,7 @@ def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | No
     if source is not None and (source / "state").exists():
         first = earliest_state(source)
         if first is not None and first > batch:
-            raise StateGoneError(
+            raise BatchStateGoneError(
                 f"The state of batch {batch} is no longer kept; batch {first} is the first that is.",
                 hint="Go back to a later knot, or keep more with `processing.keyframes`.",
                 batch=batch,
@@ -166,7 +166,7 @@ def _keep_logs(source: Path, building: Path, batch: int) -> None:
 def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> None:
     """Write the log entry of a batch that Spark has forgotten, from what its knot remembers."""
     if offsets is None:
-        raise StateGoneError(
+        raise BatchStateGoneError(
             f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
         )
     _write_offsets(building, batch, offsets.end)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
-from weft.runtime.kernel import Written
 from weft.runtime.operator import Operator, absorbed_and_late
 from weft.runtime.shape import row_ledger
-from weft.weaving.schema import Schema, quoted
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema, quoted
 from weft.weaving.weave import Weave
 from weft.windows import dedupe
 

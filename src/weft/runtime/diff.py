@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from weft.runtime import kernel
-from weft.runtime.recorded import Chunk, chunks, read
-from weft.runtime.tables import Tables
-from weft.weaving.schema import Schema, quoted
+from weft.gate.spark import select
+from weft.schema.schema import Schema, quoted
+from weft.streams.rows import Chunk, chunks, read
+from weft.streams.tables import Tables
 from weft.weaving.tried import Difference, DifferentRow, DiffExamples, Sides
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _rows(
     chunk = found[0] if found else Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
     columns = ", ".join(map(quoted, schema.names))
-    return kernel.select(frame, [[("id", "_weft.id"), (name, f"to_json(struct({columns}))")]])
+    return select(frame, [[("id", "_weft.id"), (name, f"to_json(struct({columns}))")]])
 
 
 def _examples(frame: DataFrame, *sides: str) -> tuple[DifferentRow, ...]:

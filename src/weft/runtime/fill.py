@@ -10,14 +10,15 @@ from pyspark.sql.types import StructType
 from weft.clock import SystemClock, to_ms
 from weft.lineage.facts import DataFile, FilledPart
 from weft.lineage.identity import Identity
-from weft.lineage.note import Note
-from weft.runtime import kernel, session
-from weft.runtime.kernel import Table
-from weft.runtime.recorded import Chunk, chunks, read
-from weft.runtime.tables import Tables, fingerprint
+from weft.runtime import session, spine
 from weft.runtime.weaving import run_stages
+from weft.schema.schema import Schema
+from weft.schema.weft import WEFT
+from weft.streams.note import Note
+from weft.streams.rows import Chunk, chunks, read
+from weft.streams.table import Table
+from weft.streams.tables import Tables, fingerprint
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema
 from weft.weaving.weave import Moment, Weave, compile_weave
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CHUNK_ROWS = 500_000
 
 
 @dataclass(frozen=True)
-class Owner:
+class FillOwner:
     """Whose rows are filled in: the operation, the store, and the stream whose knots they stand for."""
 
     operation: str
@@ -58,7 +59,7 @@ def fill(
     done = tables.open(rule.output)
     filled = _filled(done, rule, after, upto) if done.exists() else []
     start = max([after, *(part.knot for part in filled)])
-    owner = Owner(operation, identity, origin)
+    owner = FillOwner(operation, identity, origin)
     return filled + [
         _fill_chunk(worker, tables, rule, columns, key, chunk, owner)
         for chunk in chunks(source, rule.stream, start, upto, rows=CHUNK_ROWS)
@@ -69,7 +70,7 @@ def _filled(table: Table, rule: Rule, after: int, upto: int) -> list[FilledPart]
     """The chunks that an earlier try has written, as it would have told of them."""
     schema = table.schema()
     user = StructType.fromJson(
-        {**schema, "fields": [f for f in schema["fields"] if f["name"] != "_weft"]}
+        {**schema, "fields": [f for f in schema["fields"] if f["name"] != WEFT]}
     )
     return [
         _part(rule, knot.note, knot.version, knot.files, user)
@@ -105,14 +106,14 @@ def _fill_chunk(
     schema: Schema,
     key: list[str],
     chunk: Chunk,
-    owner: Owner,
+    owner: FillOwner,
 ) -> FilledPart:
     assert rule.output is not None
     now = SystemClock().now()
     weave = one_rule(schema, rule, key, worker, Moment(now, chunk.last))
     woven = run_stages(read(session.fork(worker.spark), chunk, schema), weave, worker.functions)
     target = next(t for t in weave.targets if t.stream == rule.output)
-    result = kernel.write(
+    result = spine.write(
         woven,
         prefix=f"{chunk.last:010d}-fill",
         outputs={target.column: worker.storage.table(rule.output)},

@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from weft.reason import reason_of, shown
+from weft.schema.arrow import Columns, Reasons, ResultError, to_records
+from weft.schema.schema import Schema
 from weft.sinks.document import documents, to_json
-from weft.weaving.arrow import Columns, Reasons, ResultError, to_records
-from weft.weaving.function import FunctionVersion
-from weft.weaving.reason import reason_of, shown
-from weft.weaving.schema import Schema
+from weft.steps.function import FunctionVersion
 from weft.weaving.weave import Call
 
 VERDICT, REASON, RECORD = "_weft_verdict", "_weft_reason", "_weft_record"

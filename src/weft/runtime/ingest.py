@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from weft.clock import to_ms
+from weft.gate.spark import select
 from weft.lineage.ledger import Ledger
-from weft.runtime import kernel
-from weft.runtime.clock import Clock
-from weft.runtime.kernel import Written
+from weft.runtime.event_clock import EventClock
 from weft.runtime.shape import row_ledger
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema, literal, quoted
+from weft.schema.weft import WEFT
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
 from weft.sources.stream import open_stream, parsing_of, with_tick
-from weft.weaving.schema import Schema, literal, quoted
-from weft.weaving.step import Step
+from weft.steps.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -34,7 +35,7 @@ class Ingest:
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
-        self._clock = Clock(run.stream.watermarks)
+        self._clock = EventClock(run.stream.watermarks)
         self._parsing = parsing_of(run.stream, fed=run.feed is not None)
 
     @property
@@ -68,8 +69,8 @@ class Ingest:
             "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP))"
         )
         columns = [(name, quoted(name)) for name in self.schema.names]
-        system = [("_weft", weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
-        return kernel.select(rows, [[*columns, *system]])
+        system = [(WEFT, weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
+        return select(rows, [[*columns, *system]])
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:
         return self._clock.advance(pinned, written, self._stated(pinned))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from weft.project.merge import side_by_side
-from weft.project.pane import WINDOW
+from weft.loading.merge import side_by_side
+from weft.loading.pane import WINDOW
 from weft.runtime.operator import Operator
-from weft.weaving.schema import Schema, quoted
+from weft.schema.schema import Schema, quoted
 from weft.windows import join
 from weft.windows.window import WindowSpec
 

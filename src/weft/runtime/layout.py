@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft import codec
-from weft.runtime.storage import write_durably
+from weft.streams.storage import write_durably
 
 FILE = "layout.json"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from weft import codec
 from weft.lineage.identity import Identity, Mark
 from weft.operations.cut import Cut
-from weft.runtime.storage import write_durably
+from weft.streams.storage import write_durably
 
 FILE = "weft.json"
 

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from weft import codec
+from weft.gate.spark import select
 from weft.lineage.ledger import Ledger
-from weft.runtime import kernel
-from weft.runtime.kernel import Written
 from weft.runtime.layout import layout_of
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import row_ledger
-from weft.weaving.schema import Schema, literal
-from weft.weaving.step import Step
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema, literal
+from weft.schema.weft import WEFT
+from weft.steps.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -117,14 +118,14 @@ class Operator:
         `bad` is SQL for why a row that the operator made is a dead letter.
         """
         system = [
-            ("_weft", f"CASE WHEN {row} IS NOT NULL THEN {weft} END"),
+            (WEFT, f"CASE WHEN {row} IS NOT NULL THEN {weft} END"),
             ("_weft_bad", bad),
             ("_weft_raw", "CAST(NULL AS BINARY)"),
             ("_weft_late", "late"),
             ("_weft_control", "control"),
             ("_weft_dead", "dead"),
         ]
-        return kernel.select(frame, [[*columns.items(), *system]])
+        return select(frame, [[*columns.items(), *system]])
 
     def made(self, *identity: str) -> str:
         """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""

@@ -14,7 +14,6 @@ from weft.errors import WeftError
 from weft.lineage.facts import Facts
 from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import Knot, RuleRef, Status
-from weft.lineage.note import Definitions
 from weft.lineage.pin import Pinned
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.secret import definition_of
@@ -23,11 +22,12 @@ from weft.runtime.faults import Faults
 from weft.runtime.offsets import Taken
 from weft.runtime.shape import Shape
 from weft.runtime.shapes import choose
-from weft.runtime.storage import Storage
-from weft.runtime.tables import Tables
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
-from weft.weaving.step import Step
+from weft.steps.step import Step
+from weft.streams.note import Definitions
+from weft.streams.storage import Storage
+from weft.streams.tables import Tables
 from weft.weaving.weave import Weave
 
 __all__ = ["Pinned", "RunningPipeline"]

@@ -14,12 +14,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
-from weft.runtime import kernel
+from weft.reason import told
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
 from weft.sources.stream import tick
-from weft.weaving.reason import told
+from weft.streams import read
 
 log = get_logger(__name__)
 
@@ -118,7 +118,7 @@ class Query:
     def tick(self) -> None:
         """Have it run a batch now, data or not."""
         for stream in self.run.inputs:
-            kernel.tick(self.run.spark, f"{self.run.name}/{stream}")
+            read.tick(self.run.spark, f"{self.run.name}/{stream}")
         if not self.run.inputs:
             tick(self.run.spark, self.run.name)
 

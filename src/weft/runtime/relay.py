@@ -6,38 +6,24 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import IntegerType, LongType, StringType, StructType, TimestampType
+from pyspark.sql.types import StructType
 
 from weft.lineage.ledger import Ledger
 from weft.project.definition import Project
-from weft.runtime import kernel
-from weft.runtime.clock import Clock
-from weft.runtime.kernel import Written
+from weft.runtime.event_clock import EventClock
 from weft.runtime.shape import row_ledger
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema
+from weft.schema.weft import stored_form
 from weft.sources.stream import with_tick
-from weft.weaving.schema import Schema, quoted
-from weft.weaving.step import Step
+from weft.steps.step import Step
+from weft.streams.read import open_table
+from weft.streams.rows import as_read
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks, minimum_of
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned, RunningPipeline
-
-WEFT = (
-    StructType()
-    .add("id", StringType())
-    .add("knot", LongType())
-    .add("at", TimestampType())
-    .add("source", StringType())
-    .add("partition", IntegerType())
-    .add("event_time", TimestampType())
-    .add("watermark", TimestampType())
-)
-"""What every row of every stream carries beside the user's columns."""
-
-
-NOTHING_BAD = (("_weft_bad", "CAST(NULL AS STRING)"), ("_weft_raw", "CAST(NULL AS BINARY)"))
-"""The columns that say of rows which could not be read why, for rows that were."""
 
 
 class Relay:
@@ -48,7 +34,7 @@ class Relay:
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run
         owned = run.stream.clock == "own"
-        self._clock = Clock(run.stream.watermarks) if owned else None
+        self._clock = EventClock(run.stream.watermarks) if owned else None
 
     @property
     def schema(self) -> Schema:
@@ -90,12 +76,6 @@ class Relay:
         return row_ledger(weave, written)
 
 
-def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
-    """Recorded rows as the weave wants them: all of them could be read."""
-    columns = [(name, quoted(name)) for name in schema.names]
-    return kernel.select(frame, [[*columns, ("_weft", "_weft"), *NOTHING_BAD]])
-
-
 def _feeds_operator(project: Project, stream: str) -> bool:
     """Whether a pipeline with state reads this stream, or one that is made from it."""
     return any(
@@ -107,11 +87,10 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 
 def open_input(run: RunningPipeline, stream: str, *, knots: int = 0, buckets: int = 0) -> DataFrame:
     """An input stream with its declared columns, from its first knot on."""
-    columns = StructType.fromJson(run.project.schema_of(stream).to_json())
-    return kernel.source(
+    return open_table(
         run.spark,
         run.storage.table(stream),
-        columns.add("_weft", WEFT),
+        StructType.fromJson(stored_form(run.project.schema_of(stream))),
         name=f"{run.name}/{stream}",
         max_rows=run.project.processing.queue_size,
         max_knots=knots,

@@ -14,8 +14,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from weft.errors import WeftError
+from weft.gate.spark import register
 from weft.runtime import jars as libraries
-from weft.runtime import kernel
 from weft.runtime.java import get_java
 
 KERNEL_JAR = Path(__file__).with_name("weft-kernel.jar")
@@ -153,7 +153,7 @@ def _prepared(spark: SparkSession) -> SparkSession:
     """A session in which checked expressions mean what they meant when they were checked."""
     for name, value in MEANING.items():
         spark.conf.set(name, value)
-    kernel.register(spark)
+    register(spark)
     return spark
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 from pyspark.sql import DataFrame
 
 from weft.lineage.ledger import Ledger
-from weft.runtime.kernel import Written
-from weft.weaving.schema import Schema
-from weft.weaving.step import Step
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema
+from weft.steps.step import Step
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 

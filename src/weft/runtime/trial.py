@@ -12,11 +12,12 @@ from pyspark.sql import DataFrame
 from weft.clock import SystemClock
 from weft.runtime import session
 from weft.runtime.fill import one_rule
-from weft.runtime.recorded import Chunk, read, recent
-from weft.runtime.tables import Tables
 from weft.runtime.weaving import run_stages
+from weft.schema.schema import Schema
+from weft.schema.weft import WEFT
+from weft.streams.rows import Chunk, read, recent
+from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema
 from weft.weaving.tried import (
     ChangedRow,
     DeadRow,
@@ -71,14 +72,14 @@ def trial(
 
 
 def _compare(before: DataFrame, woven: DataFrame) -> tuple[Trial, Counter[str]]:
-    old = {row["_weft"]["id"]: row for row in _records(before)}
+    old = {row[WEFT]["id"]: row for row in _records(before)}
     new: dict[str, dict[str, Any]] = {}
     verdicts: Counter[str] = Counter()
     reasons: list[DeadRow] = []
     for row in _records(woven):
         verdicts["null" if row["verdict"] is None else str(row["verdict"])] += 1
         if row["out"] is not None:
-            new[row["out"]["_weft"]["id"]] = row["out"]
+            new[row["out"][WEFT]["id"]] = row["out"]
         elif row["dead"] is not None and len(reasons) < EXAMPLES:
             reasons.append(DeadRow(row["dead"]["step"], row["dead"]["reason"]))
     by_column: Counter[str] = Counter()
@@ -129,7 +130,7 @@ def _differing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 
 def _user(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if not name.startswith("_weft")}
+    return {name: value for name, value in row.items() if not name.startswith(WEFT)}
 
 
 def plain(value: Any) -> Any:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.lineage.note import TableKnot
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
-from weft.runtime.kernel import Table
 from weft.runtime.mark import mark_of
-from weft.runtime.tables import Tables
 from weft.sinks.rows import ParquetRows
+from weft.streams.note import TableKnot
+from weft.streams.table import Table
+from weft.streams.tables import Tables
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker

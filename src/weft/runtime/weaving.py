@@ -10,9 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from weft.clock import to_ms
-from weft.runtime import functions, kernel
+from weft.gate.spark import select
+from weft.runtime import functions, spine
 from weft.runtime.pipeline import Pinned, RunningPipeline
-from weft.weaving.weave import Call, Target, Weave, compile_weave
+from weft.weaving.weave import Call, Weave, WovenOutput, compile_weave
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Woven:
     frame: DataFrame
     weave: Weave
 
-    def columns(self, target: Target) -> StructType:
+    def columns(self, target: WovenOutput) -> StructType:
         """The row that goes to an output."""
         kind = self.frame.schema[target.column].dataType
         assert isinstance(kind, StructType)
@@ -43,7 +44,7 @@ def run_stages(frame: DataFrame, compiled: Weave, known: Mapping[str, Any]) -> D
         if isinstance(stage, Call):
             frame = functions.call(frame, stage, known[stage.step.ref])
         else:
-            frame = kernel.select(frame, stage.layers)
+            frame = select(frame, stage.layers)
     return frame
 
 
@@ -53,10 +54,10 @@ def keep_state(frame: DataFrame, run: RunningPipeline) -> None:
         frame.write.format("noop").mode("overwrite").save()
 
 
-def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> kernel.Written:
+def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
     """Write every output's rows to files of its table in one pass; no table knows of them yet."""
     outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}
-    return kernel.write(
+    return spine.write(
         woven.frame,
         prefix=f"{pinned.knot.number:010d}",
         outputs=outputs,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from weft.project.pane import checked_aggregate
+from weft.loading.pane import checked_aggregate
 from weft.runtime.operator import NO_REASON, Operator
-from weft.weaving.function import FunctionVersion
-from weft.weaving.schema import Schema, quoted
-from weft.weaving.step import Step
+from weft.schema.schema import Schema, quoted
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Step
 from weft.windows import fold, panes
 from weft.windows.aggregate import Aggregate
 from weft.windows.reducer import Reducer, check_reducer

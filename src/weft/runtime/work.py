@@ -17,9 +17,9 @@ from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
 from weft.runtime.fill import fill
-from weft.runtime.records import find_record
-from weft.runtime.tables import Tables
+from weft.runtime.find import find_record
 from weft.runtime.trial import trial
+from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
 from weft.windows.state import read_windows
 

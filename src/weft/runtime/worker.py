@@ -24,17 +24,17 @@ from weft.lineage.identity import Identity
 from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
 from weft.project.definition import Project, StreamSpec
-from weft.runtime import history, keyframes, session
+from weft.reason import told
+from weft.runtime import belonging, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.query import Query
-from weft.runtime.storage import Storage
-from weft.runtime.tables import Tables
 from weft.runtime.work import Work
-from weft.weaving.function import FunctionVersion
-from weft.weaving.reason import told
+from weft.steps.function import FunctionVersion
+from weft.streams.storage import Storage
+from weft.streams.tables import Tables
 
 log = get_logger(__name__)
 
@@ -276,7 +276,7 @@ class Worker:
             feed=self._feeds(name) if spec is None else None,
         )
         try:
-            history.check(self, run, assignment["streams"])
+            belonging.check(self, run, assignment["streams"])
             run.sinks = self.open_sinks(name)
             if assignment["redeliver"]:
                 run.deliver_newest()

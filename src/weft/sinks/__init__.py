@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from weft.schema.schema import Schema
 from weft.sinks.options import read_options
 from weft.sinks.rows import ParquetRows, Rows, TableRows
 from weft.sinks.sink import EventSink, Promise, Sink, SinkError, SinkFencedError, Target
-from weft.weaving.schema import Schema
 
 __all__ = [
     "KINDS",

@@ -15,9 +15,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json, to_key
 from weft.sinks.options import KafkaOptions
-from weft.sinks.rows import WEFT, Rows
+from weft.sinks.rows import Rows
 from weft.sinks.sink import Promise, SinkError, SinkFencedError, Target
 
 log = logging.getLogger(__name__)

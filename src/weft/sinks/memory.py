@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.schema.weft import WEFT
 from weft.sinks.options import MemoryOptions
-from weft.sinks.rows import WEFT, Rows
+from weft.sinks.rows import Rows
 from weft.sinks.sink import Promise, Target
 
 _STORES: dict[str, dict[int, list[dict[str, Any]]]] = {}

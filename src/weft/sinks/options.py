@@ -17,8 +17,8 @@ from pydantic import (
     field_validator,
 )
 
+from weft.schema.schema import nearest
 from weft.sinks.sink import SinkError
-from weft.weaving.schema import nearest
 
 Names = Annotated[
     tuple[str, ...],

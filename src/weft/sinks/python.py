@@ -7,11 +7,12 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from weft.reason import reason_of
+from weft.schema.weft import WEFT
 from weft.sinks.options import PythonOptions, SinkOptionError
-from weft.sinks.rows import WEFT, Rows
+from weft.sinks.rows import Rows
 from weft.sinks.sink import Promise, Target
-from weft.weaving.module import refused_arguments
-from weft.weaving.reason import reason_of
+from weft.steps.module import refused_arguments
 
 
 class PythonSink:

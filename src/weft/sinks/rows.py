@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet as pq
 
-WEFT = "_weft"
+from weft.schema.weft import WEFT
+
 BATCH_ROWS = 8_192
 
 

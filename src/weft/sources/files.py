@@ -24,7 +24,7 @@ from weft.sources.content import look
 from weft.sources.follow import Follower
 from weft.sources.lines import Text
 from weft.sources.options import check_source
-from weft.sources.pack import Pack, Slice
+from weft.sources.pack import FileRange, Pack
 
 
 def open_files(
@@ -102,7 +102,7 @@ class FileReader(DataSourceStreamReader):
         for part in partition.slices:
             yield from self._read(part)
 
-    def _read(self, part: Slice) -> Iterator[pa.RecordBatch]:
+    def _read(self, part: FileRange) -> Iterator[pa.RecordBatch]:
         path = None if part.lost else part.file.locate()
         if path is None or self._is_short(part, path):
             yield self._one_bad(part)
@@ -112,12 +112,12 @@ class FileReader(DataSourceStreamReader):
             yield from self._read_lines(part, path)
 
     @staticmethod
-    def _is_short(part: Slice, path: str) -> bool:
+    def _is_short(part: FileRange, path: str) -> bool:
         """Whether a text that may grow has less in it than it had."""
         found = look(path)
         return not part.file.whole and part.end is not None and (not found or found.size < part.end)
 
-    def _one_bad(self, part: Slice) -> pa.RecordBatch:
+    def _one_bad(self, part: FileRange) -> pa.RecordBatch:
         """What is said in the place of records that are not there any more."""
         gone = "the file was replaced before its records from here on were read; they are gone"
         position = f"{part.name}#{part.first.line + 1}{part.suffix}"
@@ -127,7 +127,7 @@ class FileReader(DataSourceStreamReader):
         values = pa.array([b""], pa.binary())
         return _batch(values, [position], part.reason or gone, last, column)
 
-    def _read_lines(self, part: Slice, path: str) -> Iterator[pa.RecordBatch]:
+    def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
         text = Text(path, part.end, _separator(self._spec))
         for block in lines.blocks(text, part.first):
             kept = [
@@ -140,7 +140,7 @@ class FileReader(DataSourceStreamReader):
             header = pa.repeat(pa.scalar(part.header, pa.string()), len(kept))
             yield _batch(values, positions, block.damage or part.reason, "header", header)
 
-    def _read_rows(self, part: Slice, path: str) -> Iterator[pa.RecordBatch]:
+    def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
         declared = self._declared()
         for first, values, columns, reason in parquet.rows(
             path, part.first.line, part.end, declared

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from weft.schema.schema import Schema
 from weft.sources import lines, parquet
 from weft.sources.admission import AdmissionLog, Admitted, Entry, Remark
 from weft.sources.content import print_of
 from weft.sources.header import misfit
-from weft.sources.lines import Place, Reach, Text
+from weft.sources.lines import Extent, Place, Text
 from weft.sources.offset import Offset, Tail
-from weft.sources.pack import Pack, Slice, pack
-from weft.sources.watch import Growth, Known, Watch
-from weft.weaving.schema import Schema
+from weft.sources.pack import FileRange, Pack, pack
+from weft.sources.watch import Followed, Growth, Watch
 
 CLOSE_S = 3600.0
 """A file that has not grown for so long needs no place in every offset."""
@@ -86,7 +86,7 @@ class Follower:
             self._watch.update(entries, tails)
         return entries
 
-    def _changed(self, known: Known, offset: Offset) -> Remark:
+    def _changed(self, known: Followed, offset: Offset) -> Remark:
         """What is said of a file that was changed: from where on it is read."""
         size = known.sight.size
         before = self._begin(known.number, offset)
@@ -94,7 +94,7 @@ class Follower:
         line = max(lines.count(Text(known.path, size)), before.line)
         return Remark("changed", known.number, line, size, print_of(known.path, size), before.byte)
 
-    def _copied(self, known: Known, offset: Offset) -> Remark:
+    def _copied(self, known: Followed, offset: Offset) -> Remark:
         place = self._begin(known.number, offset)
         printed = print_of(known.path, place.byte)
         inode = known.sight.inode
@@ -129,12 +129,12 @@ class Follower:
             offset.place = reached.place
         return reached.records
 
-    def _reach(self, entry: Admitted, path: str, place: Place, most: int) -> Reach:
+    def _reach(self, entry: Admitted, path: str, place: Place, most: int) -> Extent:
         if self._format != "parquet":
             return lines.reach(Text(path, self._end(entry), self._quotes), place, most)
         rows = parquet.count(path)
         last = min(place.line + most, rows)
-        return Reach(Place(last), last - place.line, ended=last == rows)
+        return Extent(Place(last), last - place.line, ended=last == rows)
 
     def _take_growth(self, offset: Offset, entries: list[Entry], left: int) -> None:
         noted = {one.of for one in entries[offset.number :] if isinstance(one, Remark)}
@@ -159,7 +159,7 @@ class Follower:
         slices = list(self._slices(Offset.from_json(start), Offset.from_json(end)))
         return pack(slices, self._parallelism)
 
-    def _slices(self, start: Offset, end: Offset) -> Iterator[Slice]:
+    def _slices(self, start: Offset, end: Offset) -> Iterator[FileRange]:
         share = self._share(start, end)
         entries = self._log.entries()
         for number in range(start.number, end.number + (end.place != Place())):
@@ -180,16 +180,16 @@ class Follower:
 
     def _parts(
         self, file: Admitted, first: Place, last: Place | None, share: int
-    ) -> Iterator[Slice]:
+    ) -> Iterator[FileRange]:
         """One range of a file, in parts if it is large."""
         path, name = file.locate(), self._name(file)
         suffix = f"@{file.generation}" if file.generation > 1 else ""
         if path is None:
-            yield Slice(file, name, suffix, first, None, 1, lost=True)
+            yield FileRange(file, name, suffix, first, None, 1, lost=True)
             return
         if self._format == "parquet":
             stop = None if last is None else last.line
-            yield Slice(file, name, suffix, first, stop, max(file.size, 1))
+            yield FileRange(file, name, suffix, first, stop, max(file.size, 1))
             return
         end = self._end(file) if last is None else last.byte
         text = Text(path, end, self._quotes)
@@ -197,13 +197,13 @@ class Follower:
         begin = self._enter(text, first)
         for place, upto in lines.split(text, begin, share):
             size = max((file.size if upto is None else upto) - place.byte, 1)
-            yield Slice(file, name, suffix, place, upto, size, header, reason)
+            yield FileRange(file, name, suffix, place, upto, size, header, reason)
 
-    def _told(self, note: Remark, number: int) -> Slice:
+    def _told(self, note: Remark, number: int) -> FileRange:
         file = self._log.entries()[note.of]
         assert isinstance(file, Admitted)
         name, suffix = self._name(file), f"@changed-{number}"
-        return Slice(file, name, suffix, note.place, None, 1, reason=CHANGED, lost=True)
+        return FileRange(file, name, suffix, note.place, None, 1, reason=CHANGED, lost=True)
 
     def _share(self, start: Offset, end: Offset) -> int:
         """About how many bytes each task of a batch gets."""

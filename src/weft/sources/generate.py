@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weft.schema.schema import Schema, Type
 from weft.sources.pace import Pace
 from weft.sources.raw import ARROW
-from weft.weaving.schema import Schema, Type
 
 CHUNK = 8192
 COUNTRIES = ("DE", "FR", "US", "GB", "ES", "IT", "NL", "PL", "JP", "BR", "IN", "CA")

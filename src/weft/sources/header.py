@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
-from weft.weaving.reason import one_line
+from weft.reason import one_line
 
 SHOWN = 200
 

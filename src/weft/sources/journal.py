@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from weft.reason import shown
 from weft.sources.segment import Record, Segments, encode
-from weft.weaving.reason import shown
 
 MOST_TEXT = 10_000
 

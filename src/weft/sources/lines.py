@@ -42,7 +42,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Reach:
+class Extent:
     """How far a batch reaches into a text, how many records that are, and whether the text ends there."""
 
     place: Place
@@ -71,15 +71,15 @@ class Block:
         return Place(self.numbers[count] - 1, self.first.byte + ahead)
 
 
-def reach(text: Text, place: Place, most: int) -> Reach:
+def reach(text: Text, place: Place, most: int) -> Extent:
     """The place at most so many records ahead."""
     done = 0
     for block in blocks(text, place):
         if done + len(block.records) > most:
-            return Reach(block.place(most - done), most, ended=False)
+            return Extent(block.place(most - done), most, ended=False)
         done += len(block.records)
         place = block.last
-    return Reach(place, done, ended=True)
+    return Extent(place, done, ended=True)
 
 
 def read_header(text: Text) -> tuple[str, Place]:

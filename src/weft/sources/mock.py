@@ -18,11 +18,11 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.schema import Schema
 from weft.sources import raw
 from weft.sources.generate import CHUNK, Generator, Recipe
 from weft.sources.options import check_source
 from weft.sources.pace import Burst, Pace
-from weft.weaving.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +107,7 @@ class MockSource(DataSource):
         return MockReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
 
 
-class Slice(InputPartition):
+class MockRange(InputPartition):
     """The records `first` to `last` of one partition."""
 
     def __init__(self, partition: int, first: int, last: int) -> None:
@@ -160,13 +160,13 @@ class MockReader(DataSourceStreamReader):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         turns = self._recipe.partitions
         slices = [
-            Slice(p, _ceil(start["record"] - p, turns), _ceil(end["record"] - p, turns))
+            MockRange(p, _ceil(start["record"] - p, turns), _ceil(end["record"] - p, turns))
             for p in range(turns)
         ]
         return [one for one in slices if one.first < one.last]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Slice)
+        assert isinstance(partition, MockRange)
         generator = Generator(self._recipe, partition.partition)
         for first in range(partition.first, partition.last, CHUNK):
             yield generator.batch(first, min(CHUNK, partition.last - first))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.errors import WeftError
+from weft.schema.schema import nearest
 from weft.sources.limit import (
     Check,
     Fault,
@@ -24,7 +25,6 @@ from weft.sources.limit import (
     topics,
     whole,
 )
-from weft.weaving.schema import nearest
 
 LONGEST_MS = 10**12
 """The longest time that records of the mock source may be out of order, or a file be waited for: 31 years."""

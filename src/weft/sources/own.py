@@ -7,9 +7,9 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from weft.reason import reason_of
 from weft.sources.options import SourceError
-from weft.weaving.module import refused_arguments
-from weft.weaving.reason import reason_of
+from weft.steps.module import refused_arguments
 
 OURS = ("class", "keep")
 

@@ -13,7 +13,7 @@ from weft.sources.lines import Place
 
 
 @dataclass(frozen=True)
-class Slice:
+class FileRange:
     """The records of one file between two places; an `end` of None is the end of the file.
 
     Records are called `name#line` and the suffix. `reason` says why none of them can be taken. A `lost` one
@@ -34,14 +34,14 @@ class Slice:
 class Pack(InputPartition):
     """What one task reads."""
 
-    def __init__(self, slices: Sequence[Slice]) -> None:
+    def __init__(self, slices: Sequence[FileRange]) -> None:
         self.slices = tuple(slices)
 
 
-def pack(slices: Sequence[Slice], tasks: int) -> list[Pack]:
+def pack(slices: Sequence[FileRange], tasks: int) -> list[Pack]:
     """At most so many tasks, of about as many bytes each, with the slices in their order."""
     total = sum(one.size for one in slices)
-    packed: list[list[Slice]] = [[] for _ in range(tasks)]
+    packed: list[list[FileRange]] = [[] for _ in range(tasks)]
     before = 0
     for one in slices:
         # By its middle: a slice goes where most of it belongs.

@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType, TimestampType
 
-from weft.sources.raw import get_jvm
-from weft.weaving.schema import Schema
+from weft import kernel
+from weft.schema.schema import Schema
 
 Format = Literal["json", "csv"]
 
@@ -71,13 +71,12 @@ def _parsed(raw: DataFrame, parsing: Parsing) -> Column:
 
 
 def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
-    kernel = get_jvm(raw.sparkSession).weft.kernel.source.Parse
     header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
-    columns = [f.col("value")._jc, header._jc]
-    arguments = [json.dumps(parsing.schema.to_json()), parsing.event_time]
+    arguments = [f.col("value"), header, json.dumps(parsing.schema.to_json()), parsing.event_time]
     if parsing.format == "csv":
-        return Column(kernel.csv(*columns, *arguments, parsing.separator))
-    return Column(kernel.json(*columns, *arguments))
+        arguments.append(parsing.separator)
+    made = kernel.call(raw.sparkSession, f"source.Parse.{parsing.format}", *arguments)
+    return kernel.to_column(made)
 
 
 def _from_columns(parsing: Parsing) -> Column:

@@ -18,12 +18,12 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from weft.project.definition import Processing, StreamSpec
+from weft.schema.schema import Field, quote
 from weft.sources import raw
 from weft.sources.journal import Journal, records
 from weft.sources.options import check_source
 from weft.sources.own import check_class, given, is_native, load_class
 from weft.sources.segment import JOURNAL
-from weft.weaving.schema import Field, quote
 
 
 def open_python(

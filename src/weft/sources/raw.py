@@ -3,10 +3,7 @@ some add."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
-from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     BinaryType,
     IntegerType,
@@ -35,8 +32,3 @@ ARROW = pa.schema(
         ("timestamp", pa.timestamp("us", tz="UTC")),
     ]
 )
-
-
-def get_jvm(spark: SparkSession) -> Any:
-    """The way into the kernel's classes."""
-    return spark._jvm

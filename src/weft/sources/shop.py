@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.weaving.schema import Schema
+from weft.schema.schema import Schema
 
 SCHEMA = Schema.of(
     {

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from weft import kernel
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.feed import open_feed
 from weft.sources.files import open_files
@@ -24,7 +25,6 @@ from weft.sources.mock import open_mock
 from weft.sources.options import SourceError, check_source
 from weft.sources.parse import Parsing
 from weft.sources.python import open_python
-from weft.sources.raw import get_jvm
 
 TICK = "weft.kernel.source.TickSource"
 OPENERS: Mapping[str, Callable[..., DataFrame]] = {
@@ -91,4 +91,4 @@ def with_tick(raw: DataFrame, name: str) -> DataFrame:
 
 def tick(spark: SparkSession, name: str) -> None:
     """Ask for one batch of the query that reads this name, now or when it starts."""
-    get_jvm(spark).weft.kernel.source.TickSource.tick(name)
+    kernel.call(spark, "source.TickSource.tick", name)

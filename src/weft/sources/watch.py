@@ -18,7 +18,7 @@ SELDOM_S = 60.0
 """Files that nobody has written to for long are looked at this often: there may be very many."""
 
 
-class History:
+class Sightings:
     """What was seen of one file, look by look, to tell which of its bytes have been there for a while."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class History:
 
 
 @dataclass
-class Known:
+class Followed:
     """An admitted file as it is followed: where it is now, and how much of it was taken."""
 
     number: int
@@ -61,7 +61,7 @@ class Known:
     end: int
     print: str | None
     sight: Sight
-    history: History = field(default_factory=History)
+    history: Sightings = field(default_factory=Sightings)
     due: float = 0.0
     is_changed: bool = False
 
@@ -81,8 +81,8 @@ class Looked:
     elsewhere on the disk, as copies with their times do."""
 
     fresh: list[Admitted] = field(default_factory=list)
-    changed: list[Known] = field(default_factory=list)
-    copied: list[Known] = field(default_factory=list)
+    changed: list[Followed] = field(default_factory=list)
+    copied: list[Followed] = field(default_factory=list)
 
 
 class Watch:
@@ -96,10 +96,10 @@ class Watch:
         self._settle_s = settle_ms / 1000
         self._is_whole = is_whole
         self._often_s = min(max(self._settle_s / 4, 0.02), 1.0)
-        self._known: dict[int, Known] = {}
-        self._here: dict[str, Known] = {}
-        self._by_inode: dict[int, Known] = {}
-        self._fresh: dict[str, History] = {}
+        self._known: dict[int, Followed] = {}
+        self._here: dict[str, Followed] = {}
+        self._by_inode: dict[int, Followed] = {}
+        self._fresh: dict[str, Sightings] = {}
         self._count = 0
         self._taken: Callable[[int], int] = lambda number: 0
         self.growth: dict[int, Growth] = {}
@@ -114,7 +114,7 @@ class Watch:
                 known.sight = replace(known.sight, inode=entry.inode or known.sight.inode)
                 continue
             sight = Sight(entry.size, entry.mtime_ns, entry.inode or 0)
-            known = Known(number, entry, entry.path, entry.size, entry.print, sight)
+            known = Followed(number, entry, entry.path, entry.size, entry.print, sight)
             known.history = self._fresh.pop(entry.path, known.history)
             self._known[number] = self._here[entry.path] = known
             self._by_inode[sight.inode] = known
@@ -164,7 +164,7 @@ class Watch:
         sight = look(path)
         if sight is None or self._was_renamed(path, sight):
             return
-        history = self._fresh.setdefault(path, History())
+        history = self._fresh.setdefault(path, Sightings())
         history.add(now, sight)
         still = history.is_still(now, self._settle_s)
         end = sight.size if still else history.settled(now, self._settle_s)
@@ -201,18 +201,18 @@ class Watch:
         return True
 
     @staticmethod
-    def _is_it(known: Known, path: str, sight: Sight | None) -> bool:
+    def _is_it(known: Followed, path: str, sight: Sight | None) -> bool:
         if sight is None or sight.size < known.end or known.entry.head is None:
             return False
         return head_of(path, known.entry.seen) == known.entry.head
 
-    def _move(self, known: Known, path: str) -> None:
+    def _move(self, known: Followed, path: str) -> None:
         if self._here.get(known.path) is known:
             del self._here[known.path]
         known.path = path
         self._here[path] = known
 
-    def _check(self, known: Known, now: float, looked: Looked) -> Known | None:
+    def _check(self, known: Followed, now: float, looked: Looked) -> Followed | None:
         """See what became of a known file; None when its path is free for another."""
         sight = look(known.path)
         if sight is None:
@@ -245,7 +245,7 @@ class Watch:
                     self.growth[known.number] = Growth(known.path, end, still)
         return known
 
-    def _is_another(self, known: Known, sight: Sight) -> bool:
+    def _is_another(self, known: Followed, sight: Sight) -> bool:
         """Whether a file that was written to is not the one that was admitted; notes a change of the same."""
         try:
             if self._is_whole(known.entry.path):
@@ -264,13 +264,13 @@ class Watch:
         known.print = known.print or printed
         return False
 
-    def _leave(self, known: Known) -> None:
+    def _leave(self, known: Followed) -> None:
         """A known file is not under its path any more: follow it to its new name, if it has one."""
         self._here.pop(known.path, None)
         self.growth.pop(known.number, None)
         self._follow(known)
 
-    def _follow(self, known: Known) -> None:
+    def _follow(self, known: Followed) -> None:
         inode = known.sight.inode
         found = find_inode(inode, os.path.dirname(known.path)) if inode else None
         if found is None or found == known.path or not self._is_it(known, found, look(found)):

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from weft.errors import WeftError
+from weft.lineage.guard import Guard
 from weft.project.timing import EVENT_TIME, after_steps
+from weft.schema.schema import Schema
+from weft.steps.compile import apply_schema
+from weft.steps.step import steps_from
 from weft.weaver.catalog import Stream
 from weft.weaver.rules import NAME, RuleError
-from weft.weaving.guard import Guard
 from weft.weaving.impact import check_in_place
-from weft.weaving.infer import apply_schema
 from weft.weaving.rule import Breach, Rule
-from weft.weaving.schema import Schema
-from weft.weaving.step import steps_from
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 from weft.operations.operation import Operation
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 from weft.weaver.book import PARTITION
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.store import Store, Write, key_range

@@ -10,9 +10,9 @@ from weft import canonical, codec
 from weft.errors import WeftError
 from weft.lineage.facts import StreamKind
 from weft.project.definition import Project
+from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write
-from weft.weaving.schema import Schema, StoredSchema, nearest
 
 Desired = Literal["running", "stopped"]
 

@@ -11,11 +11,11 @@ from weft.operations.run import OperationBusyError
 from weft.operations.step import describe
 from weft.project.change import Change, compare_pipeline, compare_source
 from weft.project.definition import Project
+from weft.steps.compile import apply_schema
 from weft.weaver.catalog import Changes, Pipeline, declared, store_stream
 from weft.weaver.store import Write
 from weft.weaver.store.records import put
 from weft.weaving.impact import check_in_place
-from weft.weaving.infer import apply_schema
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver

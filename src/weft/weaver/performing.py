@@ -20,7 +20,7 @@ from weft.operations.step import (
     CutTables,
     Divide,
     Install,
-    Join,
+    JoinLive,
     LetGo,
     Pause,
     Plan,
@@ -76,7 +76,7 @@ class Performer:
                 await self._catch_up(operation, step)
             case Pause():
                 await self._pause(operation, step)
-            case Join():
+            case JoinLive():
                 await self._join(operation, step)
             case Unfill():
                 await self._unfill(operation, step)
@@ -124,7 +124,7 @@ class Performer:
             await self._weave(operation, rule, done, head)
             done = head
 
-    async def _join(self, operation: Operation, step: Join) -> None:
+    async def _join(self, operation: Operation, step: JoinLive) -> None:
         """Weave the rest while no batch runs, and put the rule in force from the next knot on."""
         weaver = self._weaver
         rule = weaver.rules.get(step.rule)

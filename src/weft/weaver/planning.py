@@ -11,7 +11,18 @@ from weft.lineage.knot import Knot, Status
 from weft.operations.cut import Affected, Cut, Reach, plan_cuts
 from weft.operations.operation import Kind, Operation
 from weft.operations.rollback import RollbackError, SinkNames, check_target, rollback_steps
-from weft.operations.step import CatchUp, Copy, Divide, Join, LetGo, Pause, Plan, Step, Stop, Switch
+from weft.operations.step import (
+    CatchUp,
+    Copy,
+    Divide,
+    JoinLive,
+    LetGo,
+    Pause,
+    Plan,
+    Step,
+    Stop,
+    Switch,
+)
 from weft.sinks.options import read_options
 from weft.weaver.backup import place_of
 from weft.weaver.catalog import NameMissingError, Pipeline
@@ -147,7 +158,7 @@ class Planner:
         steps: tuple[Step, ...] = (
             CatchUp(rule.id, rule.stream, rule.output),
             Pause(pipeline),
-            Join(rule.id, rule.stream, rule.output),
+            JoinLive(rule.id, rule.stream, rule.output),
             LetGo((pipeline,)),
         )
         return Planned((pipeline,), steps)

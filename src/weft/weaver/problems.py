@@ -23,7 +23,7 @@ _WHERE = ("body", "query", "path")
 """What FastAPI puts before the name of a field."""
 
 
-class Problem(BaseModel):
+class ErrorAnswer(BaseModel):
     """What could not be done, to which thing, why, and what to do about it."""
 
     model_config = ConfigDict(extra="allow")
@@ -90,7 +90,7 @@ def install(app: FastAPI) -> None:
     def described() -> dict[str, Any]:
         document = describe()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas.setdefault("Problem", Problem.model_json_schema())
+        schemas.setdefault("Problem", ErrorAnswer.model_json_schema())
         return document
 
     app.openapi = described  # type: ignore[method-assign]

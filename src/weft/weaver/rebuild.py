@@ -14,12 +14,12 @@ from typing import Any
 from weft.clock import Clock, iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
-from weft.lineage.note import Note
-from weft.lineage.told import Told
 from weft.operations.cut import Affected, Cut, Reach, plan_cuts
 from weft.operations.operation import Hold, Operation, OperationStatus
 from weft.project.rebuilt import project_of
-from weft.runtime.storage import Storage
+from weft.streams.note import Note
+from weft.streams.storage import Storage
+from weft.streams.told import Told
 from weft.weaver.book import PARTITION
 from weft.weaver.catalog import (
     Deployed,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from weft.clock import Clock, SystemClock
 from weft.lineage.identity import Identity
-from weft.lineage.told import read_tables
 from weft.operations.cut import Cut, Reach
 from weft.runtime import checkpoints
 from weft.runtime.mark import mark_of
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
+from weft.streams.told import read_tables
 from weft.weaver.rebuild import Rebuild, RebuildError
 from weft.weaver.store import Store, Write
 from weft.weaver.store.intact import IntactStore

@@ -8,15 +8,15 @@ from typing import Any
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
+from weft.lineage.guard import Guard
 from weft.lineage.knot import Knot, RuleRef, Status
+from weft.schema.schema import nearest
 from weft.weaver.catalog import Stream
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write
-from weft.weaving.guard import Guard
 from weft.weaving.rule import Deed, Rule, RuleStatus
-from weft.weaving.schema import nearest
 
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 LONGEST_NAME = 64

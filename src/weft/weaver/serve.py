@@ -11,7 +11,7 @@ import uvicorn
 
 from weft.clock import Clock
 from weft.errors import WeftError
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 from weft.weaver.app import make_app
 from weft.weaver.store.rocks import RocksStore
 from weft.weaver.weaver import Weaver

@@ -15,7 +15,7 @@ from weft.lineage.identity import Identity
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
 from weft.operations.operation import PATIENCE_S, Operation
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 from weft.weaver.amend import drop_unbegun
 from weft.weaver.branches import Branches
 from weft.weaver.catalog import (
@@ -38,7 +38,7 @@ from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records
 from weft.weaver.tasks import TAKEN_WITHIN_S, TaskOrder, Tasks
-from weft.weaver.workers import Assignment, Report, Workers
+from weft.weaver.workers import Assignment, WorkerReport, Workers
 from weft.weaving.rule import Rule
 from weft.windows.watermark import Watermarks
 
@@ -228,7 +228,7 @@ class Weaver:
             "rollback", request, by=by, because=because, queue=queue, begun=begun
         )
 
-    async def sync(self, report: Report, *, revision: int, wait: float) -> Orders:
+    async def sync(self, report: WorkerReport, *, revision: int, wait: float) -> Orders:
         """What a worker should do now; answers at once when something changed, else after `wait` seconds."""
         is_new = report.worker not in self.workers.connected()
         self.workers.note(report)

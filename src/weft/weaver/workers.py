@@ -38,7 +38,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Report:
+class WorkerReport:
     """What a worker says of itself at each sync."""
 
     worker: str
@@ -82,7 +82,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class _Heard:
-    report: Report
+    report: WorkerReport
     seen: str
     at: timedelta
 
@@ -123,7 +123,7 @@ class Workers:
         """The ids of the workers heard from lately."""
         return [name for name in self._heard if self._is_connected(name)]
 
-    def find_report(self, worker: str) -> Report | None:
+    def find_report(self, worker: str) -> WorkerReport | None:
         """What a worker said of itself last."""
         heard = self._heard.get(worker)
         return heard.report if heard else None
@@ -139,7 +139,7 @@ class Workers:
                 worker=worker,
             )
 
-    def note(self, report: Report) -> None:
+    def note(self, report: WorkerReport) -> None:
         """Remember what a worker said of itself."""
         now = self._clock.elapsed()
         self._heard = {n: h for n, h in self._heard.items() if now - h.at < FORGET_AFTER}
@@ -151,7 +151,7 @@ class Workers:
             with suppress(LeaseLostError):  # it learns so at its next sync
                 self._leases.renew(pipeline, worker, token)
 
-    def assign(self, report: Report) -> dict[str, Assignment]:
+    def assign(self, report: WorkerReport) -> dict[str, Assignment]:
         """What this worker should run from now on: its leases renewed, free pipelines added.
 
         A pipeline that should not run, or that an operation has stopped, is left out; the worker stops it and

@@ -1,1 +1,1 @@
-"""Rules meet records: steps, expressions and functions, checked against columns and woven into SQL."""
+"""Rules meet records: steps and rules woven into the SQL of one batch, and what a rule would break or change."""

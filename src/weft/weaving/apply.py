@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from weft.gate.expression import Checked
+from weft.schema.schema import Schema, quoted
+from weft.steps.compile import CompiledStep
+from weft.steps.step import Drop, Filter, Function, Rename, Select, Set
 from weft.weaving.cloth import Call, Cloth, Verdict
-from weft.weaving.expression import Checked
-from weft.weaving.infer import CompiledStep
-from weft.weaving.schema import Schema, quoted
-from weft.weaving.step import Drop, Filter, Function, Rename, Select, Set
 
 # Expressions that are tried together fail together, and are one method of Spark's generated code.
 MAX_TOGETHER = 32

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from weft.weaving.expression import Checked, pin
-from weft.weaving.function import FunctionVersion
-from weft.weaving.schema import Schema, quoted
-from weft.weaving.step import Function
+from weft.gate.expression import Checked, pin
+from weft.schema.schema import Schema, quoted
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Function
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.errors import WeftError
+from weft.gate.expression import check
+from weft.loading.merge import side_by_side
 from weft.project.definition import PipelineSpec, Project
-from weft.project.merge import side_by_side
+from weft.schema.schema import Schema
 from weft.sinks.options import read_options
-from weft.weaving.expression import check
-from weft.weaving.infer import origins, reads
-from weft.weaving.schema import Schema
+from weft.steps.compile import origins, reads
 from weft.windows.aggregate import parse_aggregate
 
 

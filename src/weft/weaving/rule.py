@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from weft import codec
 from weft.canonical import digest
-from weft.weaving.step import Steps
+from weft.steps.step import Steps
 
 Breach = Literal["retire", "rollback"]
 

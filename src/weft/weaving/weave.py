@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.schema.schema import Schema, literal, quoted
+from weft.schema.weft import WEFT, WEFT_TYPE
+from weft.steps.compile import compile_steps
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Step
 from weft.weaving.apply import apply, held
 from weft.weaving.cloth import Call, Cloth, Layers, Moment, Verdict
-from weft.weaving.function import FunctionVersion
-from weft.weaving.infer import compile_steps
-from weft.weaving.reference import WEFT
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema, literal, quoted
-from weft.weaving.step import Step
 
-__all__ = ["Call", "Layers", "Moment", "Target", "Verdict", "Weave", "compile_weave"]
+__all__ = ["Call", "Layers", "Moment", "Verdict", "Weave", "WovenOutput", "compile_weave"]
 
 # What a row carries along of what became of it.
 _FATE = ("_weft_verdict", "_weft_reason", "_weft_record")
@@ -30,7 +30,7 @@ SHARES = 10_000
 
 
 @dataclass(frozen=True)
-class Target:
+class WovenOutput:
     """An output of the weave: the struct column in the frame, and the stream that it goes to."""
 
     column: str
@@ -42,7 +42,7 @@ class Weave:
     """A compiled batch: stages to run in order, the outputs they end in, the meaning of verdict codes."""
 
     stages: tuple[Layers | Call, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[WovenOutput, ...]
     verdicts: tuple[Verdict, ...]
     pinned: bool
     """Whether it holds the moment of its knot, so that it fits no other batch."""
@@ -82,7 +82,7 @@ def compile_weave(
     ends in `partition` and `event_time` of every row too, whatever a rule makes of it.
     """
     carried = ["late", "control", "dead"] if operator else []
-    hidden = ["_weft", "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
+    hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
     cloth = Cloth(schema, list(schema.names), hidden, moment, functions)
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
@@ -98,7 +98,7 @@ def compile_weave(
         apply(cloth, compiled, by=f"step:{position}")
     if time is not None:
         _retime(cloth, time)
-    targets: list[Target] = []
+    targets: list[WovenOutput] = []
     _apply_rules(cloth, stream, key, rules, targets, depth=0)
     _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
     return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
@@ -106,7 +106,7 @@ def compile_weave(
 
 def _retime(cloth: Cloth, column: str) -> None:
     """Take the event time of the rows that are left from a column; what the steps dropped has none to count."""
-    fields = {field.name: f"_weft.{field.name}" for field in WEFT.fields}
+    fields = {field.name: f"{WEFT}.{field.name}" for field in WEFT_TYPE.fields}
     fields["event_time"] = _moment(column)
     cloth.select(
         _weft=f"CASE WHEN _weft_verdict IS NULL THEN {_struct(fields)} ELSE _weft END",
@@ -133,7 +133,7 @@ def _apply_rules(
     stream: str,
     key: Sequence[str],
     rules: Sequence[Rule],
-    targets: list[Target],
+    targets: list[WovenOutput],
     depth: int,
 ) -> None:
     for rule in rules:
@@ -161,7 +161,7 @@ def _divert(
     rule: Rule,
     key: Sequence[str],
     rules: Sequence[Rule],
-    targets: list[Target],
+    targets: list[WovenOutput],
     condition: str | None,
     depth: int,
 ) -> None:
@@ -180,8 +180,8 @@ def _divert(
         _weft_verdict=f"CASE WHEN {held(condition)} THEN {skipped} END",
     )
     _apply_steps(cloth, rule)
-    target = Target(side, rule.output)
-    dead = Target(f"{side}_dead", f"{rule.output}.dead")
+    target = WovenOutput(side, rule.output)
+    dead = WovenOutput(f"{side}_dead", f"{rule.output}.dead")
     targets += [target, dead]
     _apply_rules(cloth, rule.output, key, rules, targets, depth + 1)
     codes = _dead_codes(cloth)
@@ -204,14 +204,14 @@ def _divert(
 def _finish(
     cloth: Cloth,
     stream: str,
-    targets: list[Target],
+    targets: list[WovenOutput],
     carried: Sequence[str],
     *,
     times: Mapping[str, str],
 ) -> None:
-    diverted = [Target("dead", f"{stream}.dead")]
+    diverted = [WovenOutput("dead", f"{stream}.dead")]
     if "late" in carried:
-        diverted.append(Target("late", f"{stream}.late"))
+        diverted.append(WovenOutput("late", f"{stream}.late"))
     sides = {target.column: target.column for target in targets}
     codes = _dead_codes(cloth)
     brought = " ELSE _weft_dead" if "dead" in carried else ""
@@ -225,7 +225,7 @@ def _finish(
             "verdict": "_weft_verdict",
         }
     )
-    targets += [*diverted, Target("out", stream)]
+    targets += [*diverted, WovenOutput("out", stream)]
 
 
 def _share(rule: Rule, key: Sequence[str], columns: Iterable[str]) -> str:
@@ -239,7 +239,7 @@ def _dead_codes(cloth: Cloth) -> str:
 
 
 def _row(columns: Iterable[str]) -> str:
-    return _struct({**_plain(columns), "_weft": "_weft"})
+    return _struct({**_plain(columns), WEFT: WEFT})
 
 
 def _dead_row(cloth: Cloth) -> str:
@@ -251,7 +251,7 @@ def _dead_row(cloth: Cloth) -> str:
             "step": f"element_at(array({steps}), _weft_verdict + 1)",
             "reason": "_weft_reason",
             "record": "_weft_record",
-            "_weft": "_weft",
+            WEFT: WEFT,
         }
     )
 

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from weft.errors import WeftError
+from weft.schema.weft import WEFT
 
 # Each function with the fewest and the most arguments it takes; other names for it lead to the
 # same one.
@@ -50,7 +51,7 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 NUMBERS = ("byte", "tinyint", "short", "smallint", "int", "integer", "long", "bigint")
 FRACTIONS = ("float", "real", "double")
-RESERVED = ("window", "_weft", "_control")
+RESERVED = ("window", WEFT, "_control")
 
 
 class AggregateError(WeftError):

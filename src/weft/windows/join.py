@@ -13,9 +13,11 @@ from typing import Literal
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from weft.weaving.schema import quoted
+from weft.gate.spark import expression
+from weft.schema.schema import quoted
+from weft.schema.weft import WEFT
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State, expression
+from weft.windows.panes import State
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
@@ -91,13 +93,13 @@ def _side(
         (row if is_left else empty).alias("left"),
         (empty if is_left else row).alias("right"),
         sql.lit(0 if is_left else 1).alias("_input"),
-        frame["_weft"],
+        frame[WEFT],
         control.alias("_control"),
     )
 
 
 def _columns(frame: DataFrame) -> list[str]:
-    return [name for name in frame.columns if name not in ("_weft", "_control")]
+    return [name for name in frame.columns if name not in (WEFT, "_control")]
 
 
 def _pairs(kind: Kind, keys: list[str]) -> str:

@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, IllegalArgumentException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from weft.weaving.schema import quoted
+from weft import kernel
+from weft.schema.schema import quoted
 from weft.windows.aggregate import Aggregate, AggregateError
 from weft.windows.window import WindowSpec
 
@@ -57,9 +58,9 @@ def attach(
 def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> DataFrame:
     """Attach an operator of the kernel's; what does not fit the stream is refused with its reason."""
     session = SparkSession.active()
-    kernel = getattr(session._jvm.weft.kernel.window, operator)  # type: ignore[union-attr]
     try:
-        return DataFrame(kernel.attach(frame._jdf, json.dumps(spec)), session)
+        attached = kernel.call(session, f"window.{operator}.attach", frame, json.dumps(spec))
+        return kernel.to_frame(session, attached)
     except (AnalysisException, IllegalArgumentException, Py4JJavaError) as error:
         pipeline = spec["pipeline"]
         raise AggregateError(
@@ -69,12 +70,6 @@ def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> D
             hint="Check the key and aggregate expressions against the stream's columns.",
             pipeline=pipeline,
         ) from error
-
-
-def expression(text: str) -> Column:
-    """An expression as the kernel parses it: no setting and no variable of a session changes what it says."""
-    gate = SparkSession.active()._jvm.weft.kernel.gate  # type: ignore[union-attr]
-    return Column(gate.Sql.column(text))
 
 
 def key_expressions(by: Sequence[str] | Mapping[str, str]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from weft.weaving.module import FunctionError, refused_arguments
+from weft.steps.module import FunctionError, refused_arguments
 
 METHODS = ("create", "add", "result")
 

@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from weft import kernel
 from weft.windows.panes import State
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -66,9 +67,10 @@ def read_windows(
     the one after which the state is wanted, the newest when it is not said. `after` is the `position`
     of the last window of the page before.
     """
-    view = spark._jvm.weft.kernel.window.StateView  # type: ignore[union-attr]
-    found = view.windows(
-        spark._jsparkSession,
+    found = kernel.call(
+        spark,
+        "window.StateView.windows",
+        spark,
         str(checkpoint),
         NEWEST if batch is None else batch,
         state == "memory",
@@ -78,7 +80,7 @@ def read_windows(
     )
     return [
         KeptWindow(row.key, row.start, row.end, row.records, json.loads(row[4]))
-        for row in DataFrame(found, spark).collect()
+        for row in kernel.to_frame(spark, found).collect()
     ]
 
 

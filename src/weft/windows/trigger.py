@@ -12,7 +12,7 @@ KEYS = ("early", "late", "final", "count", "every_ms")
 
 
 @dataclass(frozen=True)
-class Pace:
+class Cadence:
     """How often panes come: after a number of new records, or each time the watermark passes a
     multiple of a time that lies after the window's first record.
     """
@@ -36,10 +36,10 @@ class Trigger:
     lateness has passed; `plain` replaces all of that by a pace alone.
     """
 
-    early: Pace | None = None
+    early: Cadence | None = None
     late_count: int = 1
     final: bool = False
-    plain: Pace | None = None
+    plain: Cadence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """This trigger as its author writes it; what is not said is left out."""
@@ -90,7 +90,7 @@ def parse_trigger(written: Any) -> Trigger:
     return trigger
 
 
-def _pace(written: Any, *, where: str) -> Pace:
+def _pace(written: Any, *, where: str) -> Cadence:
     if not isinstance(written, Mapping) or len(written) != 1:
         raise trigger_error(
             f"The pace of {where} is either a count or a time.",
@@ -98,8 +98,8 @@ def _pace(written: Any, *, where: str) -> Pace:
         )
     refuse_unknown(written, ("count", "every_ms"), where=where)
     if "count" in written:
-        return Pace(count=whole(written, "count", least=1))
-    return Pace(every_ms=whole(written, "every_ms", least=1))
+        return Cadence(count=whole(written, "count", least=1))
+    return Cadence(every_ms=whole(written, "every_ms", least=1))
 
 
 def trigger_error(message: str, *, hint: str) -> WindowError:

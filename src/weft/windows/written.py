@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from weft.errors import WeftError
-from weft.weaving.reason import shown
+from weft.reason import shown
 
 LARGEST = 2**63 - 1
 

@@ -8,8 +8,8 @@ from weft.lineage.facts import Output, StepRecord
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
+from weft.steps.step import steps_from
 from weft.weaving.rule import Rule
-from weft.weaving.step import steps_from
 
 MOMENT = "2026-01-01T00:00:00.000000Z"
 

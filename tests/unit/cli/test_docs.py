@@ -13,7 +13,7 @@ import yaml
 
 from tools import cli_reference
 from weft.cli.root import cli
-from weft.project.load import load
+from weft.loading.load import load
 
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("examples/*/*.md")]

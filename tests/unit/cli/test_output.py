@@ -10,14 +10,14 @@ import pytest
 from rich.console import Console
 
 from tests.unit.cli.forms import make_knot
-from weft.cli.history import render_log
-from weft.cli.output import Output, duration
+from weft.cli.log import render_log
+from weft.cli.output import Printer, duration
 from weft.cli.rows import render_rows
 
 
 def shown(render: Any, width: int = 80) -> list[str]:
     text = io.StringIO()
-    render(Output(Console(file=text, width=width, force_terminal=True, color_system=None)))
+    render(Printer(Console(file=text, width=width, force_terminal=True, color_system=None)))
     return text.getvalue().splitlines()
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from weft.weaver.events import Event
-from weft.weaver.recorded import StoredRecords
 from weft.weaver.store import Write, key
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import put
 from weft.weaver.store.rocks import RocksStore, StoreDamagedError
 from weft.weaver.store.snapshot import RocksSnapshot, StoreMissingError
+from weft.weaver.verification import StoredRecords
 
 RECORDS = 60
 

@@ -16,8 +16,18 @@ from weft.operations import run as running
 from weft.operations.cut import Cut
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import Done, OperationBusyError, OperationTakenError, Runner
-from weft.operations.step import CatchUp, CutTables, Join, LetGo, Plan, Settle, Step, Stop, Unfill
-from weft.runtime.kernel import TableConflictError
+from weft.operations.step import (
+    CatchUp,
+    CutTables,
+    JoinLive,
+    LetGo,
+    Plan,
+    Settle,
+    Step,
+    Stop,
+    Unfill,
+)
+from weft.streams.table import TableConflictError
 from weft.weaver.book import PARTITION, StoredBook
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import Records, _checksum
@@ -25,7 +35,7 @@ from weft.weaver.store.store import StoreFullError, Write, key
 
 CUT = Cut("p", "s", ("s",), 1, 3, 1, 0, 0, 1)
 ROLLBACK: tuple[Step, ...] = (Stop(("p",)), CutTables(CUT), Settle((CUT,), "s", 1), LetGo(("p",)))
-FILL: tuple[Step, ...] = (CatchUp("r", "s", "side"), Join("r", "s", "side"), LetGo(("p",)))
+FILL: tuple[Step, ...] = (CatchUp("r", "s", "side"), JoinLive("r", "s", "side"), LetGo(("p",)))
 
 
 def operation(steps: Sequence[Step] = ROLLBACK, name: str = "rollback-1") -> Operation:
@@ -187,7 +197,7 @@ def test_a_fill_that_is_given_up_is_taken_out_also_when_its_abort_fails_first() 
         refuses = [WeftError("cannot be joined", domain="user"), WeftError("no", domain="user")]
 
         def fail(step: Step) -> None:
-            if isinstance(step, Join | Unfill) and refuses:
+            if isinstance(step, JoinLive | Unfill) and refuses:
                 raise refuses.pop(0)
 
         world.failing = fail

@@ -10,7 +10,7 @@ import pytest
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
 from weft.runtime import checkpoints, mark
-from weft.runtime.checkpoints import StateGoneError
+from weft.runtime.checkpoints import BatchStateGoneError
 from weft.runtime.layout import Layout, find_layout, write_layout
 
 MINE = Mark("p", 0, "history", "generation")
@@ -77,7 +77,7 @@ def test_a_directory_that_is_gone_or_anothers_is_made_up_for_by_the_knot(
     if whose is not None:
         begun(source, whose, knots=(9, 9, 9))
     target = tmp_path / "1"
-    with pytest.raises(StateGoneError):
+    with pytest.raises(BatchStateGoneError):
         checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
     assert not target.exists()
     checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=False)

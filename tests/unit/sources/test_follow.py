@@ -18,12 +18,12 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from weft.schema.schema import Schema
 from weft.sources.admission import line_of
 from weft.sources.files import FileReader
 from weft.sources.follow import CHANGED, CLOSE_S, Follower
 from weft.sources.pack import Pack
 from weft.sources.watch import SELDOM_S
-from weft.weaving.schema import Schema
 
 QUIET_POLLS = 12
 """Polls of a quarter second each without a batch after which nothing more is expected."""

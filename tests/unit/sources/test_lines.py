@@ -141,7 +141,7 @@ def test_what_is_not_whole_yet_is_left(tmp_path: Path) -> None:
     path.write_bytes(b"one\ntwo\nthr")
     growing = Text(str(path), 11, whole=False)
     assert read(growing) == [b"one", b"two"]
-    assert lines.reach(growing, Place(), 10) == lines.Reach(Place(2, 8), 2, ended=True)
+    assert lines.reach(growing, Place(), 10) == lines.Extent(Place(2, 8), 2, ended=True)
     path.write_bytes(b'1,a\n2,"b\nc')
     growing = Text(str(path), 10, b",", whole=False)
     assert read(growing) == [b"1,a"]

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.project.definition import SourceSpec, StreamSpec
+from weft.schema.schema import Schema
 from weft.sources import shop
 from weft.sources.generate import Generator, Recipe
 from weft.sources.mock import MockReader, check_recipe
 from weft.sources.options import SourceError
 from weft.sources.pace import Burst, Pace
-from weft.weaving.schema import Schema
 
 
 def make_recipe(**options: Any) -> Recipe:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft.sources.content import WHOLE, Sight, print_of
-from weft.sources.watch import History, Watch, is_finished
+from weft.sources.watch import Sightings, Watch, is_finished
 
 SETTLE_S = 1.0
 
@@ -22,7 +22,7 @@ def test_a_name_that_says_unfinished_is_left_alone(name: str) -> None:
 
 
 def test_a_file_is_still_when_looks_find_it_the_same_for_long_enough() -> None:
-    history = History()
+    history = Sightings()
     seen = Sight(size=5, mtime_ns=1, inode=1)
     history.add(0.0, seen)
     assert not history.is_still(5.0, SETTLE_S)  # one look is none
@@ -35,7 +35,7 @@ def test_a_file_is_still_when_looks_find_it_the_same_for_long_enough() -> None:
 
 
 def test_bytes_that_were_there_for_long_enough_have_settled_though_more_came() -> None:
-    history = History()
+    history = Sightings()
     for second in range(10):
         history.add(float(second), Sight(10 * second, second, 1))
     assert history.settled(9.9, 5.0) == 40
@@ -43,7 +43,7 @@ def test_bytes_that_were_there_for_long_enough_have_settled_though_more_came() -
 
 
 def test_a_file_that_shrinks_begins_anew() -> None:
-    history = History()
+    history = Sightings()
     history.add(0.0, Sight(50, 1, 1))
     history.add(5.0, Sight(3, 2, 1))
     assert history.settled(5.5, SETTLE_S) == 0

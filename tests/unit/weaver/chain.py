@@ -6,7 +6,7 @@ from weft.lineage.facts import Facts, Output
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
-from weft.project.load import load
+from weft.loading.load import load
 from weft.weaver.knots import Head, PinRequest, store_head, store_knot
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.weaver import Weaver

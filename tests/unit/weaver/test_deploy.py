@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.weaver.chain import PROJECT, make_weaver, tie
-from weft.project.load import load
+from weft.loading.load import load
 from weft.weaver.deploy import install
 
 

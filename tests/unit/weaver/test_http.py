@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from weft.project.load import load
+from weft.loading.load import load
 from weft.weaver.app import make_app
 from weft.weaver.gatehouse import LARGEST_BODY
 from weft.weaver.store.memory import MemoryStore

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from weft.runtime.storage import Storage
+from weft.streams.storage import Storage
 from weft.weaver.serve import make_server
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from weft.project.load import load
+from weft.loading.load import load
+from weft.steps.compile import apply_schema
+from weft.steps.step import steps_from
 from weft.weaving.impact import WouldBreakError, check_in_place, needed_columns
-from weft.weaving.infer import apply_schema
-from weft.weaving.step import steps_from
 
 ALERTS = {
     "source": {"mock": {}},

@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlglot
 
+from weft.schema.schema import Schema
+from weft.steps.step import steps_from
 from weft.weaving.rule import Rule
-from weft.weaving.schema import Schema
-from weft.weaving.step import steps_from
 from weft.weaving.weave import Layers, Moment, Weave, compile_weave
 
 ORDERS = Schema.of({"id": "long", "email": "string", "total": "decimal(10,2)"})

@@ -10,8 +10,8 @@ from weft.lineage.graph import Direction, Trace, trace
 from weft.lineage.knot import Status
 from weft.lineage.openlineage import event
 from weft.weaver.attach import schema_now
-from weft.weaver.history import StoredHistory
 from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
+from weft.weaver.trace import StoredHistory
 
 router = make_router("lineage")
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import Body as FromBody
 
+from weft.loading.deployed import checked
 from weft.project.definition import ProjectForm
-from weft.project.deployed import checked
 from weft.project.secret import masked
 from weft.weaver.deploy import Deployment, deploy
 from weft.weaver.routes import Answer, UsesWeaver, make_router

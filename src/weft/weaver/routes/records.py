@@ -9,8 +9,8 @@ from typing import Any
 from weft import codec
 from weft.errors import WeftError
 from weft.lineage.graph import Trace, trace
-from weft.weaver.history import StoredHistory
 from weft.weaver.routes import Answer, UsesWeaver, make_router
+from weft.weaver.trace import StoredHistory
 
 router = make_router("records")
 

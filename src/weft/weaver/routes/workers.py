@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from weft.lineage.identity import Known, Mark
-from weft.weaver.histories import check_histories
+from weft.lineage.identity import Mark, TableHead
+from weft.weaver.belonging import check_histories
 from weft.weaver.routes import Answer, Text, UsesWeaver, Whole, make_router
 from weft.weaver.weaver import Orders
-from weft.weaver.workers import Report, Running, WorkerStatus
+from weft.weaver.workers import Running, WorkerReport, WorkerStatus
 
 router = make_router("workers")
 Few = Annotated[int, Field(ge=-1, le=2**62)]
@@ -38,7 +38,7 @@ class Sync(BaseModel):
 @router.post("/workers/{worker}/sync", response_model=Orders)
 async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> Answer:
     """Report in and learn what to run and do; waits until something changes."""
-    report = Report(
+    report = WorkerReport(
         worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed
     )
     return Answer(await weaver.sync(report, revision=body.revision, wait=body.wait))
@@ -60,7 +60,7 @@ class Histories(BaseModel):
     """What a worker found in storage for a pipeline that it is about to run."""
 
     pipeline: str
-    tables: list[Known] = []
+    tables: list[TableHead] = []
     checkpoint: Mark | None = None
 
 

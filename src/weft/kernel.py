@@ -1,0 +1,55 @@
+"""The one door to the JVM: static methods of the Java kernel, called with frames, columns and plain values.
+
+Each room says what it asks of the kernel in a module of its own (`gate/spark.py`, `streams/table.py`,
+`runtime/spine.py`, `windows/panes.py`, …). Whatever touches a row is on the other side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from weft.errors import WeftError
+
+
+def call(spark: SparkSession, method: str, *arguments: Any) -> Any:
+    """What `weft.kernel.METHOD` gives, as in `call(spark, "gate.Layers.select", frame, layers)`."""
+    found = spark._jvm
+    if found is None:
+        raise WeftError("The Spark session was stopped.", code="session.stopped")
+    found = found.weft.kernel
+    for name in method.split("."):
+        found = getattr(found, name)
+    return found(*(_handed(argument) for argument in arguments))
+
+
+def to_frame(spark: SparkSession, made: Any) -> DataFrame:
+    """A frame that the kernel made."""
+    return DataFrame(made, spark)
+
+
+def to_column(made: Any) -> Column:
+    """A column that the kernel made."""
+    return Column(made)
+
+
+def message_of(error: Py4JJavaError) -> str:
+    """What the kernel said when it raised."""
+    return str(error.java_exception.getMessage())
+
+
+def is_raised(error: Py4JJavaError, name: str) -> bool:
+    """Whether the kernel raised an exception of its class of this name."""
+    return bool(error.java_exception.getClass().getName() == f"weft.kernel.{name}")
+
+
+def _handed(argument: Any) -> Any:
+    if isinstance(argument, DataFrame):
+        return argument._jdf
+    if isinstance(argument, Column):
+        return argument._jc
+    if isinstance(argument, SparkSession):
+        return argument._jsparkSession
+    return argument

@@ -1,0 +1,349 @@
+"""What the parts of a project mean together, from stream to stream: a draft in, a project out.
+
+Everything that is wrong goes into the report; where columns cannot be known, nothing further down
+is checked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path as Folder
+from typing import Any
+
+from weft.errors import WeftError
+from weft.gate.coercion import UNKNOWN
+from weft.loading.code import find_code
+from weft.loading.document import Path
+from weft.loading.kind import anchored
+from weft.loading.merge import check_names, joined, spelled, united
+from weft.loading.outlet import Outlets
+from weft.loading.pane import check_window, pane_schema
+from weft.loading.problem import Problems
+from weft.loading.read import Draft, DraftStream
+from weft.loading.revision import check_revised
+from weft.loading.wiring import add_windows, check_graph
+from weft.project.definition import PipelineSpec, Project, StreamSpec, WatermarkSpec
+from weft.project.timing import EVENT_TIME, Timing, after_steps
+from weft.schema.schema import Field, Schema
+from weft.sources import shop
+from weft.sources.sample import infer
+from weft.steps.compile import compile_step, new_name
+from weft.steps.function import FunctionVersion
+from weft.steps.step import Filter, Function, Rename, Set, Step
+
+
+def check_draft(
+    draft: Draft, report: Problems, folder: Folder, *, runs_code: bool = True
+) -> Project | None:
+    """The project that a draft says, or None when something is wrong with it."""
+    _anchor(draft, folder)
+    add_windows(draft, report)
+    graph = check_graph(draft, report)
+    functions = find_code(draft, report, folder, runs_it=runs_code)
+    checker = _Checker(draft, report, folder, functions=functions)
+    for name in graph.order:
+        if name in draft.pipelines:
+            checker.pipeline(draft.pipelines[name])
+        else:
+            checker.ingest(draft.streams[name])
+    for name in draft.pipelines.keys() - set(graph.order):
+        check_window(draft.pipelines[name], draft.paths[name], report)
+    check_revised(draft, report)
+    if report.problems:
+        return None
+    return Project(
+        name=draft.name,
+        debug=draft.debug,
+        processing=draft.processing,
+        streams=checker.streams,
+        pipelines=draft.pipelines,
+        functions=checker.functions,
+        folder=str(folder),
+    )
+
+
+@dataclass
+class _Checker:
+    """Carries columns from stream to stream, in the order of the pipelines."""
+
+    draft: Draft
+    report: Problems
+    folder: Folder
+    streams: dict[str, StreamSpec] = field(default_factory=dict)
+    functions: Mapping[str, FunctionVersion] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.outlets = Outlets(self.report)
+
+    def ingest(self, stream: DraftStream) -> None:
+        """A stream that is read from a source."""
+        schema, key, event_time = stream.schema, stream.key, stream.event_time
+        if (
+            stream.source is not None
+            and stream.source.kind == "mock"
+            and not stream.declares_schema
+        ):
+            schema = shop.SCHEMA
+            key = key if key is not None else (shop.KEY,)
+            event_time = event_time or shop.EVENT_TIME
+        elif not stream.declares_schema:
+            schema = self.inferred(stream)
+        if schema is None:
+            return
+        key, event_time = self.check_columns(stream, schema, key or (), event_time)
+        self.outlets.check(stream.sinks, stream=stream.name, schema=schema, path=stream.path)
+        self.streams[stream.name] = StreamSpec(
+            name=stream.name,
+            schema=schema,
+            source=stream.source,
+            key=key,
+            event_time=event_time,
+            watermarks=stream.watermarks or self.draft.watermarks,
+            sinks=stream.sinks,
+        )
+
+    def inferred(self, stream: DraftStream) -> Schema | None:
+        """The columns of a stream that declares none, from its files."""
+        source = stream.source
+        if source is None or source.kind != "files":
+            reason = f"source {source.kind if source else 'none'!r} cannot tell them"
+        else:
+            try:
+                schema = _infer(source.options)
+                for field in schema:
+                    new_name(field.name)
+                return schema
+            except (WeftError, OSError, ValueError) as failure:
+                reason = str(failure)
+        self.report.add(
+            "project.schema-missing",
+            stream.path,
+            f"Stream {stream.name!r} declares no columns: {reason.rstrip('.')}.",
+            "Add `schema: {id: long, at: timestamp}`.",
+            on_key=True,
+        )
+        return None
+
+    def check_columns(
+        self, stream: DraftStream, schema: Schema, key: tuple[str, ...], event_time: str | None
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Key and event time of a stream, as its columns spell them."""
+        key = check_names(key, schema, (*stream.path, "key"), self.report)
+        if event_time is None or event_time == EVENT_TIME:
+            return key, event_time
+        path = (*stream.path, "event_time")
+        named = check_names([event_time], schema, path, self.report)
+        for name in named:
+            kind = schema.get(name).type
+            if kind.name not in ("timestamp", "timestamp_ntz", "unknown"):
+                self.report.add(
+                    "project.event-time",
+                    path,
+                    f"The event time of stream {stream.name!r} is {event_time!r}, a {kind}.",
+                    "Declare the column as timestamp.",
+                )
+        return key, named[0] if named else None
+
+    def pipeline(self, spec: PipelineSpec) -> None:
+        """A pipeline: its columns from input to output, and the stream that it writes."""
+        path = self.draft.paths[spec.name]
+        check_window(spec, path, self.report)
+        inputs = [self.streams[name] for name in spec.inputs if name in self.streams]
+        if not inputs or len(inputs) != len(spec.inputs):
+            return
+        if spec.window is not None:
+            self.check_event_time(spec, inputs)
+        if spec.join is not None:
+            spec = replace(spec, join=spelled(spec.join, inputs, (*path, "join"), self.report))
+            schema = joined(spec.join or {}, inputs, path, self.report)
+        else:
+            schema = united(inputs, path, self.report)
+        if schema is None:
+            return
+        if spec.dedupe is not None:
+            by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
+            spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
+        self.draft.pipelines[spec.name] = spec
+        key = self.carried(spec, inputs)
+        timing = self.timed(spec, inputs)
+        schema = self.steps(spec, schema)
+        if schema is not None and spec.window is not None and spec.join is None:
+            spec = replace(spec, by=check_names(spec.by, schema, (*path, "by"), self.report))
+            self.draft.pipelines[spec.name] = spec
+            schema = pane_schema(spec, schema, path, self.report, self.functions)
+            key, timing = spec.by, Timing(EVENT_TIME)
+        if schema is not None:
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
+            self.write(spec, schema, key, timing, inputs[0].watermarks)
+
+    def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
+        for stream in inputs:
+            if stream.event_time is None:
+                self.report.add(
+                    "project.no-event-time",
+                    (*self.draft.paths[spec.name], "window"),
+                    f"Pipeline {spec.name!r} has a window, and stream {stream.name!r} no time.",
+                    f"Add `event_time:` to stream {stream.name!r}.",
+                    on_key=True,
+                )
+
+    def timed(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Timing:
+        """The event time of what the steps make; an operator has its own, which its steps cannot change."""
+        column = EVENT_TIME if spec.join is not None else inputs[0].event_time
+        if len({stream.event_time for stream in inputs}) > 1:
+            column = EVENT_TIME
+        timing = after_steps(spec.steps, column, self.functions)
+        if timing.clock == "own" and spec.dedupe is not None:
+            self.report.add(
+                "project.event-time-changed",
+                (*self.draft.paths[spec.name], "steps"),
+                f"The steps of pipeline {spec.name!r} change the event time {timing.column!r} of "
+                "records whose `dedupe` goes by it.",
+                "Put these steps into a pipeline of their own, before this one or after it.",
+                on_key=True,
+            )
+        return timing
+
+    def carried(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> tuple[str, ...]:
+        """The key of the input, under the names that it has after the steps."""
+        names = {name: name for name in inputs[0].schema.names}
+        for step in spec.steps:
+            if isinstance(step, Rename):
+                renamed = {old.lower(): new for old, new in step.columns.items()}
+                names = {one: renamed.get(now.lower(), now) for one, now in names.items()}
+        return tuple(names.get(name, name) for name in inputs[0].key)
+
+    def steps(self, spec: PipelineSpec, schema: Schema) -> Schema | None:
+        """The columns after the steps; what a wrong `set` makes is taken as unknown."""
+        paths = self.draft.step_paths.get(spec.name, ())
+        for step, path in zip(spec.steps, paths, strict=False):
+            try:
+                schema = compile_step(step, schema, self.functions).output
+            except WeftError as error:
+                if not (isinstance(step, Function) and step.ref not in self.functions):
+                    self.report.add_error(error, _blamed(step, path, error))
+                if isinstance(step, Set):
+                    schema = _guessed(step, schema)
+                elif not isinstance(step, Filter):
+                    return None
+        return None if spec.name in self.draft.unread else schema
+
+    def write(
+        self,
+        spec: PipelineSpec,
+        schema: Schema,
+        key: tuple[str, ...],
+        timing: Timing,
+        watermarks: WatermarkSpec,
+    ) -> None:
+        """The stream that a pipeline writes; what was declared of it must be so."""
+        declared = self.draft.streams.get(spec.to)
+        key = key if all(schema.find(name) for name in key) else ()
+        stream = StreamSpec(
+            name=spec.to,
+            schema=schema,
+            key=key,
+            event_time=timing.column,
+            watermarks=replace(watermarks, ahead="hold"),
+            writer=spec.name,
+            clock=timing.clock,
+        )
+        if declared is not None:
+            stream = self.declared(stream, declared)
+        self.streams[spec.to] = stream
+
+    def declared(self, stream: StreamSpec, declared: DraftStream) -> StreamSpec:
+        key = declared.key if declared.key is not None else stream.key
+        event_time = declared.event_time or stream.event_time
+        key, event_time = self.check_columns(declared, stream.schema, key, event_time)
+        is_other = event_time != stream.event_time
+        clock = "own" if is_other else stream.clock
+        self.check_clock(declared, stream, is_other=is_other, owned=clock == "own")
+        self.outlets.check(
+            declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
+        )
+        # The pipeline that writes a stream feeds its sinks, wherever they are declared.
+        writer = self.draft.pipelines[stream.pipeline]
+        sinks = (*writer.sinks, *declared.sinks)
+        self.draft.pipelines[stream.pipeline] = replace(writer, sinks=sinks)
+        if declared.schema is not None and declared.schema.to_dict() != stream.schema.to_dict():
+            self.report.add(
+                "project.schema-differs",
+                (*declared.path, "schema"),
+                f"Stream {stream.name!r} is declared as {declared.schema}, and pipeline "
+                f"{stream.writer!r} writes {stream.schema}.",
+                "Correct the steps or the schema; it may be left out.",
+            )
+        return replace(
+            stream,
+            key=key,
+            event_time=event_time,
+            watermarks=declared.watermarks or stream.watermarks,
+            clock=clock,
+        )
+
+    def check_clock(
+        self, declared: DraftStream, stream: StreamSpec, *, is_other: bool, owned: bool
+    ) -> None:
+        """What a stream that a pipeline writes may say of its time."""
+        writer = self.draft.pipelines[stream.pipeline]
+        if is_other and writer.stateful:
+            self.report.add(
+                "project.event-time-changed",
+                (*declared.path, "event_time"),
+                f"Pipeline {writer.name!r} gives stream {stream.name!r} its event time, "
+                f"{stream.event_time}, and it cannot be another.",
+                "Let another pipeline read this stream, and declare the event time of its output.",
+            )
+        if declared.watermarks is None:
+            return
+        if not owned:
+            self.report.add(
+                "project.watermarks-unused",
+                (*declared.path, "watermarks"),
+                f"The watermark of stream {stream.name!r} is that of what pipeline {writer.name!r} "
+                "reads.",
+                "Say `watermarks:` of the source streams; this one may be left out.",
+            )
+        elif declared.watermarks.ahead == "dead":
+            self.report.add(
+                "project.ahead",
+                (*declared.path, "watermarks", "ahead"),
+                f"Records of stream {stream.name!r} were read before, and cannot be dead for their "
+                "time now.",
+                "Say `ahead: hold`, and filter them with a step if they are not wanted.",
+            )
+
+
+def _anchor(draft: Draft, folder: Folder) -> None:
+    for name, stream in draft.streams.items():
+        source = anchored(stream.source, folder) if stream.source is not None else None
+        sinks = tuple(anchored(sink, folder) for sink in stream.sinks)
+        draft.streams[name] = replace(stream, source=source, sinks=sinks)
+    for name, pipeline in draft.pipelines.items():
+        sinks = tuple(anchored(sink, folder) for sink in pipeline.sinks)
+        draft.pipelines[name] = replace(pipeline, sinks=sinks)
+
+
+def _infer(options: Mapping[str, Any]) -> Schema:
+    path = os.path.join(str(options.get("path", "")), str(options.get("pattern", "")))
+    return infer(
+        path,
+        str(options.get("format", "json")),
+        header=bool(options.get("header", True)),
+        separator=str(options.get("separator", ",")),
+    )
+
+
+def _blamed(step: Step, path: Path, error: WeftError) -> Path:
+    """The place of the expression that is wrong, as near as it is known."""
+    column = error.ids.get("expression")
+    return (*path, step.kind) if column is None else (*path, step.kind, column)
+
+
+def _guessed(step: Set, schema: Schema) -> Schema:
+    fields: Mapping[str, Field] = {one.name.lower(): one for one in schema}
+    made = {name.lower(): Field(name, UNKNOWN) for name in step.columns}
+    return Schema(tuple({**fields, **made}.values()))

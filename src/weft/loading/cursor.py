@@ -1,0 +1,165 @@
+"""Reads typed values out of a document; what is wrong goes into the report and the reading goes
+on. Called by `read`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from weft.loading.document import Path
+from weft.loading.problem import Problems, shown
+from weft.project.name import MAX_NAME, NAME, plain
+from weft.schema.schema import nearest
+
+MAX_TITLE = 200
+# Control characters, lone surrogates, line ends, and what turns the direction of a text.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class Cursor:
+    """A value in a document, with its path. Readers return None after noting what is wrong."""
+
+    def __init__(self, value: Any, path: Path, report: Problems) -> None:
+        self.value = value
+        self.path = path
+        self.report = report
+
+    def wrong(self, code: str, message: str, hint: str | None, *, on_key: bool = False) -> None:
+        """Note a problem of this value."""
+        self.report.add(code, self.path, message, hint, on_key=on_key)
+
+    def child(self, key: str | int) -> Cursor:
+        """The value under a key or at a place; None when it is not there."""
+        held = self.value
+        if isinstance(held, Mapping):
+            return Cursor(held.get(key), (*self.path, key), self.report)
+        inside = isinstance(held, list) and isinstance(key, int) and key < len(held)
+        return Cursor(held[key] if inside else None, (*self.path, key), self.report)
+
+    def has(self, key: str) -> bool:
+        """Whether there is a value under a key."""
+        return isinstance(self.value, Mapping) and self.value.get(key) is not None
+
+    def mapping(self, what: str, known: Collection[str] | None = None) -> dict[str, Cursor] | None:
+        """The values by key; notes each key that is not known."""
+        if not isinstance(self.value, Mapping):
+            self.expected(f"{what} to be a mapping", "Write it as `key: value` lines.")
+            return None
+        if known is not None:
+            for key in self.value:
+                if key not in known:
+                    self._unknown(str(key), what, known)
+        return {str(key): self.child(key) for key in self.value}
+
+    def _unknown(self, key: str, what: str, known: Collection[str]) -> None:
+        near = nearest(key, known)
+        Cursor(None, (*self.path, key), self.report).wrong(
+            "project.unknown-key",
+            f"{what[0].upper()}{what[1:]} has no key {key!r}.",
+            f"Did you mean {near!r}?" if near else f"Keys are {', '.join(known)}.",
+            on_key=True,
+        )
+
+    def items(self, what: str) -> list[Cursor] | None:
+        """The values of a list."""
+        if not isinstance(self.value, list | tuple):
+            self.expected(f"{what} to be a list", "Write it as `- item` lines, or in [ ].")
+            return None
+        self.value = list(self.value)
+        return [self.child(number) for number in range(len(self.value))]
+
+    def text(self, what: str) -> str | None:
+        """A text that is not empty."""
+        if isinstance(self.value, str) and self.value.strip():
+            return self.value
+        self.expected(f"{what} to be a text", None)
+        return None
+
+    def flag(self, what: str) -> bool | None:
+        """True or false."""
+        if isinstance(self.value, bool):
+            return self.value
+        self.expected(f"{what} to be true or false", None)
+        return None
+
+    def number(self, what: str, *, least: float = 0, most: float) -> float | None:
+        """A number within limits."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.expected(f"{what} to be a number", None)
+            return None
+        return self._within(what, self.value, least, most)
+
+    def whole(self, what: str, *, least: int = 0, most: int) -> int | None:
+        """A whole number within limits."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            self.expected(f"{what} to be a whole number", None)
+            return None
+        found = self._within(what, self.value, least, most)
+        return None if found is None else int(found)
+
+    def _within(self, what: str, value: float, least: float, most: float) -> float | None:
+        if least <= value <= most:  # never true of NaN
+            return value
+        limits = f"{least:g} to {most:g}"
+        self.wrong("project.out-of-range", f"{what} is {shown(value)}.", f"It must be {limits}.")
+        return None
+
+    def choice(self, what: str, words: Collection[str]) -> str | None:
+        """One of several words."""
+        if isinstance(self.value, str) and self.value in words:
+            return self.value
+        near = nearest(str(self.value), words)
+        self.wrong(
+            "project.unknown-value",
+            f"{what} is {shown(self.value)}; it can be {', '.join(words)}.",
+            f"Did you mean {near!r}?" if near else "Use one of the words listed.",
+        )
+        return None
+
+    def names(self, what: str) -> tuple[str, ...] | None:
+        """One text, or a list of them."""
+        if isinstance(self.value, str) and self.value.strip():
+            return (self.value,)
+        items = self.items(what)
+        if items is None:
+            return None
+        found = [item.text(what) for item in items]
+        return tuple(name for name in found if name is not None)
+
+    def expected(self, wanted: str, hint: str | None) -> None:
+        """Note that the value is of another type than it should be."""
+        self.wrong("project.wrong-type", f"Expected {wanted}, not {shown(self.value)}.", hint)
+
+    def check_name(self, noun: str, name: str) -> None:
+        """Note a name that is not lower-kebab or snake, or that Weft keeps for itself."""
+        if name.endswith((".dead", ".late", ".provenance")):
+            self.wrong(
+                "project.reserved-name",
+                f"The name {name!r} is kept for Weft's own streams.",
+                "Names must not end in .dead, .late or .provenance.",
+                on_key=True,
+            )
+        elif not NAME.fullmatch(name) or len(name) > MAX_NAME:
+            self.wrong(
+                "project.bad-name",
+                f"{shown(name)} cannot be the name of a {noun}.",
+                f"Names are lower-case words joined by - or _, such as {plain(name) or noun!r}.",
+                on_key=True,
+            )
+
+    def title(self, what: str) -> str | None:
+        """A text for people, on one line."""
+        found = self.text(what)
+        if found is None:
+            return None
+        if len(found) > MAX_TITLE or _UNPRINTABLE.search(found):
+            self.wrong(
+                "project.bad-name",
+                f"{what} is {shown(found)}.",
+                f"It is a text of at most {MAX_TITLE} characters, on one line and all visible.",
+            )
+            return None
+        return found

@@ -1,0 +1,131 @@
+"""A project that arrives over the wire, checked as its file was: nothing that it says of itself is believed.
+
+In comes the stored form of a project, out comes the project that its own parts make: it is written as the document
+its author would have written, with its Python files beside it, and loaded as a file is. So names, graph, columns,
+expressions and windows are checked, and function versions are computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from weft import codec
+from weft.errors import WeftError
+from weft.loading.load import load
+from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
+from weft.steps.step import to_dict
+
+
+class UnreadableProjectError(WeftError):
+    """What was sent is not a project."""
+
+    code = "project.unreadable"
+    domain = "user"
+
+
+def checked(form: Mapping[str, Any]) -> Project:
+    """The project behind a form that somebody sent; raises ProjectError with everything that is wrong."""
+    try:
+        sent = Project.from_dict(form)
+    except (codec.StoredError, WeftError) as error:
+        raise UnreadableProjectError(
+            f"The body is not a project in its canonical form: {error.message}",
+            hint="Deploy a project file with `weft apply`, which writes it.",
+        ) from error
+    _check_paths(sent)
+    with TemporaryDirectory(prefix="weft-") as folder:
+        _write_modules(sent, Path(folder))
+        return load(document_of(sent), folder=folder, runs_code=False)
+
+
+def document_of(project: Project) -> dict[str, Any]:
+    """A project as its author would write it, with everything said that the author may leave out."""
+    return {
+        "app_name": project.name,
+        "debug": project.debug,
+        "processing": codec.to_form(project.processing),
+        "streams": {name: _stream(stream) for name, stream in project.streams.items()},
+        "pipelines": {name: _pipeline(spec) for name, spec in project.pipelines.items()},
+    }
+
+
+def _stream(stream: StreamSpec) -> dict[str, Any]:
+    written = {
+        "source": _part(stream.source) if stream.source else None,
+        "schema": stream.schema.to_dict(),
+        "key": list(stream.key) or None,
+        "event_time": stream.event_time,
+        "watermarks": _watermarks(stream),
+        "sinks": [_part(sink) for sink in stream.sinks] or None,
+    }
+    return _said(written)
+
+
+def _watermarks(stream: StreamSpec) -> dict[str, Any] | None:
+    """Those of a stream that has a clock; the others have none to say anything of."""
+    if stream.writer is not None and stream.clock != "own":
+        return None
+    return codec.to_form(stream.watermarks)
+
+
+def _pipeline(spec: PipelineSpec) -> dict[str, Any]:
+    written = {
+        "from": list(spec.inputs),
+        "to": spec.to,
+        "steps": [to_dict(step) for step in spec.steps] or None,
+        "window": None if spec.window is None else dict(spec.window),
+        "by": list(spec.by) or None,
+        "aggregate": dict(spec.aggregate) or None,
+        "join": None if spec.join is None else {**spec.join, "on": dict(spec.join["on"])},
+        "dedupe": None if spec.dedupe is None else dict(spec.dedupe),
+        "reducer": spec.reducer,
+        "sinks": [_part(sink) for sink in spec.sinks] or None,
+    }
+    return _said(written)
+
+
+def _part(part: SourceSpec | SinkSpec) -> dict[str, Any]:
+    return {part.kind: dict(part.options)}
+
+
+def _said(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in written.items() if value is not None}
+
+
+def _check_paths(project: Project) -> None:
+    """A path counts from the project's folder, which is not here: what is sent must have gone through `load`."""
+    sources: list[SourceSpec | SinkSpec]
+    sources = [stream.source for stream in project.streams.values() if stream.source]
+    sinks = [sink for stream in project.streams.values() for sink in stream.sinks]
+    sinks += [sink for spec in project.pipelines.values() for sink in spec.sinks]
+    for part in (*sources, *sinks):
+        path = part.options.get("path")
+        if part.kind != "files" or not isinstance(path, str) or "://" in path:
+            continue
+        if not Path(path).is_absolute():
+            raise UnreadableProjectError(
+                f"The path {path!r} is not absolute, and it cannot be known where it counts from.",
+                hint="Deploy a project file with `weft apply`, which completes paths.",
+            )
+
+
+def _write_modules(project: Project, folder: Path) -> None:
+    """Put the Python files of a project where `load` looks for them."""
+    sources: dict[str, str] = {}
+    for function in project.functions.values():
+        for module, text in function.modules.items():
+            if not all(part.isidentifier() for part in module.split(".")):
+                raise UnreadableProjectError(f"{module!r} cannot be the name of a Python module.")
+            if sources.setdefault(module, text) != text:
+                raise UnreadableProjectError(
+                    f"Module {module!r} is there twice, with different sources."
+                )
+    for module, text in sources.items():
+        is_package = any(other.startswith(f"{module}.") for other in sources)
+        place = folder.joinpath(*module.split("."))
+        file = place / "__init__.py" if is_package else place.with_suffix(".py")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")

@@ -1,0 +1,115 @@
+"""The kinds of sources with their options, and sinks, as a project file may write them. Called by
+`read`."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from weft.errors import WeftError
+from weft.loading.cursor import Cursor
+from weft.loading.problem import shown
+from weft.project.definition import SinkSpec, SourceSpec
+from weft.schema.schema import nearest
+from weft.sources.options import KINDS
+
+Spec = TypeVar("Spec", SourceSpec, SinkSpec)
+LATER = ("debezium",)
+
+
+def read_source(cursor: Cursor) -> SourceSpec | None:
+    """The source of a stream: `{kind: {options}}`, or a kind alone."""
+    found = _one_kind(cursor, "source", "mock: {rate: 100}")
+    if found is None:
+        return None
+    kind, options = found
+    if kind in LATER:
+        options.wrong(
+            "project.not-supported-yet",
+            f"Source {kind!r} is part of the format, and this version does not run it.",
+            f"Sources that run are {', '.join(KINDS)}.",
+            on_key=True,
+        )
+        return None
+    if kind not in KINDS:
+        near = nearest(kind, KINDS)
+        options.wrong(
+            "project.unknown-source",
+            f"There is no source {kind!r}. There are {', '.join(KINDS)}.",
+            f"Did you mean {near!r}?" if near else "Use one of the sources listed.",
+            on_key=True,
+        )
+        return None
+    if kind == "python" and isinstance(options.value, str):
+        return SourceSpec(kind, {"class": options.value})
+    declared = KINDS[kind]
+    known = None if declared.is_open else tuple(declared.options)
+    given = options.mapping(f"source {kind!r}", known) if options.value is not None else {}
+    if given is None:
+        return None
+    for name in declared.required:
+        if name not in given:
+            options.wrong(
+                "project.missing-key",
+                f"Source {kind!r} needs the option {name!r}.",
+                f"Add `{name}:` to it.",
+                on_key=True,
+            )
+    values = {name: one.value for name, one in given.items()}
+    for name, fault in declared.faults(values):
+        given[name].wrong(
+            f"project.{fault.kind}",
+            f"`{name}` is {shown(values[name])}; it should be {fault.expected}.",
+            f"Correct `{name}`.",
+        )
+    return SourceSpec(kind, values)
+
+
+def read_sinks(cursor: Cursor) -> tuple[SinkSpec, ...]:
+    """The sinks of a pipeline or stream: a list of `{kind: {options}}`."""
+    from weft.sinks.options import read_options
+
+    found: list[SinkSpec] = []
+    for item in cursor.items("sinks") or []:
+        one = _one_kind(item, "sink", "console: {}")
+        if one is None:
+            continue
+        kind, options = one
+        given = options.value or {}
+        if kind == "python" and isinstance(given, str):
+            given = {"class": given}
+        try:
+            read_options(kind, given)
+        except WeftError as error:
+            item.report.add_error(error, options.path)
+            continue
+        found.append(SinkSpec(kind, dict(given)))
+    return tuple(found)
+
+
+def _one_kind(cursor: Cursor, noun: str, example: str) -> tuple[str, Cursor] | None:
+    """The one key of a mapping and what stands below it; a kind alone has no options."""
+    if isinstance(cursor.value, str):
+        return cursor.value, Cursor(None, cursor.path, cursor.report)
+    if not isinstance(cursor.value, Mapping) or len(cursor.value) != 1:
+        cursor.expected(f"a {noun} to be one kind with its options", f"Write it as `{example}`.")
+        return None
+    [kind] = cursor.value
+    return str(kind), cursor.child(kind)
+
+
+def is_installed(ref: str, folder: Path) -> bool:
+    """Whether a class `module:Class` comes from an installed package and not from the project."""
+    top = ref.partition(":")[0].partition(".")[0]
+    beside = (folder / top).exists() or (folder / f"{top}.py").exists()
+    return not beside and top.isidentifier() and importlib.util.find_spec(top) is not None
+
+
+def anchored(spec: Spec, folder: Path) -> Spec:
+    """A source or sink of files with its path from the project's folder on, wherever a worker runs."""
+    path = spec.options.get("path")
+    if spec.kind != "files" or not isinstance(path, str) or "://" in path:
+        return spec
+    return type(spec)(spec.kind, {**spec.options, "path": str(folder / path)})

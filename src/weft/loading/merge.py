@@ -1,0 +1,109 @@
+"""Several input streams of a pipeline as one: their columns together. Called by `check`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.gate.coercion import common
+from weft.loading.document import Path
+from weft.loading.pane import WINDOW
+from weft.loading.problem import Problems
+from weft.project.definition import StreamSpec
+from weft.schema.schema import Field, Schema, unknown_column
+
+
+def united(inputs: list[StreamSpec], path: Path, report: Problems) -> Schema | None:
+    """Several inputs one after the other: they need the same columns."""
+    first = inputs[0]
+    for stream in inputs[1:]:
+        if {one.name: one.type for one in stream.schema} != {
+            one.name: one.type for one in first.schema
+        }:
+            report.add(
+                "project.schema-differs",
+                (*path, "from"),
+                f"Streams {first.name!r} and {stream.name!r} have different columns.",
+                "Bring them to the same columns with `select` first, or use a `join`.",
+            )
+            return None
+    return first.schema
+
+
+def joined(
+    join: Mapping[str, Any], inputs: list[StreamSpec], path: Path, report: Problems
+) -> Schema | None:
+    """Two inputs side by side: the left one's columns, what the right one adds, and their window."""
+    path = (*path, "join")
+    if len(inputs) != 2:
+        report.add(
+            "project.join", path, "A join needs two streams in `from`.", "Write `from: [a, b]`."
+        )
+        return None
+    left, right = inputs
+    pairs = join["on"]
+    for one, other in pairs:
+        a, b = left.schema.find(one), right.schema.find(other)
+        if a and b and common(a.type, b.type) is None:
+            report.add(
+                "project.join",
+                (*path, "on"),
+                f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
+                "Join on columns of the same type.",
+            )
+    added = _added(right.schema, pairs)
+    twice = [one.name for one in added if left.schema.find(one.name)]
+    named = [one.name for one in (*left.schema, *added) if one.name.lower() == WINDOW.name]
+    if named:
+        report.add(
+            "project.join",
+            path,
+            f"A join adds the column {WINDOW.name!r}, and one of its streams has {named[0]!r}.",
+            "Rename it in a pipeline before the join.",
+        )
+        return None
+    if twice:
+        report.add(
+            "project.join",
+            path,
+            f"Both streams of the join have {', '.join(twice)}.",
+            "Rename or drop them in a pipeline before the join.",
+        )
+        return None
+    return side_by_side(left.schema, right.schema, pairs)
+
+
+def spelled(
+    join: Mapping[str, Any], inputs: list[StreamSpec], path: Path, report: Problems
+) -> Mapping[str, Any]:
+    """A join with its columns as the two streams spell them; notes each that is not there."""
+    if len(inputs) != 2:
+        return join
+    sides = [
+        check_names([pair[side] for pair in join["on"]], stream.schema, (*path, "on"), report)
+        for side, stream in enumerate(inputs)
+    ]
+    if any(len(side) != len(join["on"]) for side in sides):
+        return join
+    return {**join, "on": [list(pair) for pair in zip(*sides, strict=True)]}
+
+
+def side_by_side(left: Schema, right: Schema, pairs: Sequence[Sequence[str]]) -> Schema:
+    """The columns of a join: the left stream's, what the right one adds, and their window."""
+    return Schema((*left.fields, *_added(right, pairs), WINDOW))
+
+
+def _added(right: Schema, pairs: Sequence[Sequence[str]]) -> tuple[Field, ...]:
+    taken = {other.lower() for _, other in pairs}
+    return tuple(one for one in right if one.name.lower() not in taken)
+
+
+def check_names(
+    names: Sequence[str], schema: Schema, path: Path, report: Problems
+) -> tuple[str, ...]:
+    """These columns as the schema spells them; notes each that is not there."""
+    for name in names:
+        if schema.find(name) is None:
+            report.add_error(unknown_column(name, schema.names), path)
+    found = [schema.find(name) for name in names]
+    return tuple(field.name for field in found if field is not None)

@@ -1,0 +1,62 @@
+"""What the sinks of a project need of its streams: the columns that they name, of types that they can
+take, and nothing that two of them would fight for. Called by `check`."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry
+
+from weft.loading.document import Path
+from weft.loading.merge import check_names
+from weft.loading.problem import Problems
+from weft.project.definition import SinkSpec
+from weft.schema.schema import Schema
+from weft.sinks.metrics import MetricsSink
+from weft.sinks.options import KafkaOptions, MetricsOptions, read_options
+from weft.sinks.sink import Target
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean")
+
+
+class Outlets:
+    """The sinks that were seen so far; those of one project share a worker, and so its metrics."""
+
+    def __init__(self, report: Problems) -> None:
+        self._report = report
+        self._metrics = CollectorRegistry()
+
+    def check(
+        self, sinks: tuple[SinkSpec, ...], *, stream: str, schema: Schema, path: Path
+    ) -> None:
+        """Note what is wrong with the sinks of a stream that has these columns."""
+        topics: set[tuple[str, str]] = set()
+        for number, sink in enumerate(sinks):
+            where = (*path, "sinks", number)
+            options = read_options(sink.kind, sink.options)
+            named = options.columns()
+            if len(check_names(named, schema, where, self._report)) != len(named):
+                continue
+            if isinstance(options, MetricsOptions):
+                self._check_metrics(options, stream, schema, where)
+            if isinstance(options, KafkaOptions):
+                target = (options.servers, options.topic)
+                if target in topics:
+                    self._wrong(where, f"Stream {stream!r} goes to topic {options.topic!r} twice.")
+                topics.add(target)
+
+    def _check_metrics(
+        self, options: MetricsOptions, stream: str, schema: Schema, path: Path
+    ) -> None:
+        for name in (*options.counters, *options.gauges):
+            kind = schema.get(name).type
+            if kind.name not in (*_NUMBERS, "unknown"):
+                self._wrong(path, f"Column {name!r} is {kind}, and a metric is a number.")
+                return
+        target = Target("check", stream, stream, tuple(schema.names))
+        try:
+            MetricsSink(options, target, registry=self._metrics)
+        except ValueError as error:
+            self._wrong(path, f"The metrics of stream {stream!r} cannot be: {error}.")
+
+    def _wrong(self, path: Path, message: str) -> None:
+        hint = "Give them names of their own, or leave one out."
+        self._report.add("project.sinks", path, message, hint)

@@ -1,0 +1,140 @@
+"""Windows of a project: their form, what they aggregate, and the columns of their panes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from weft.errors import WeftError
+from weft.gate.expression import check
+from weft.loading.document import Path
+from weft.loading.problem import Problems
+from weft.project.definition import PipelineSpec
+from weft.schema.schema import Field, Schema, Type, parse_type
+from weft.steps.compile import new_name
+from weft.steps.function import FunctionVersion
+from weft.windows.aggregate import Aggregate, AggregateError, parse_aggregate
+from weft.windows.window import WindowSpec
+
+MOST_AGGREGATES = 64
+"""The kernel keeps a bit for each."""
+
+WINDOW = Field(
+    "window",
+    parse_type(
+        "struct<start:timestamp,end:timestamp,timestamp:timestamp,kind:string,revision:int,"
+        "final:boolean,records:bigint>"
+    ),
+)
+"""The first column of every pane, as the kernel writes it."""
+
+
+def check_window(spec: PipelineSpec, path: Path, report: Problems) -> None:
+    """Note what is wrong with the window of a pipeline, or with what needs one."""
+    if spec.window is None:
+        wants = {
+            "aggregate": spec.aggregate,
+            "by": spec.by,
+            "join": spec.join,
+            "reducer": spec.reducer,
+        }
+        for key, given in wants.items():
+            if given:
+                report.add(
+                    "project.window-missing",
+                    (*path, key),
+                    f"Pipeline {spec.name!r} has `{key}` and no window.",
+                    "Add `window: {type: tumbling, size_ms: 60000}`.",
+                    on_key=True,
+                )
+        return
+    try:
+        WindowSpec.from_dict(spec.window)
+    except WeftError as error:
+        report.add_error(error, (*path, "window") if path[0] == "pipelines" else path)
+    if spec.join is not None:
+        _check_join(spec, path, report)
+    elif not spec.aggregate and not spec.reducer:
+        report.add(
+            "project.missing-key",
+            path,
+            f"Pipeline {spec.name!r} has a window and does not say what to aggregate.",
+            "Add `aggregate: {count: count(*)}`.",
+            on_key=True,
+        )
+
+
+def _check_join(spec: PipelineSpec, path: Path, report: Problems) -> None:
+    """A join makes rows of pairs; what would group or drop records is work of another pipeline."""
+    others = {
+        "by": spec.by,
+        "aggregate": spec.aggregate,
+        "reducer": spec.reducer,
+        "dedupe": spec.dedupe,
+    }
+    for key, given in others.items():
+        if given:
+            behind = "before" if key == "dedupe" else "behind"
+            report.add(
+                "project.join",
+                (*path, key),
+                f"Pipeline {spec.name!r} has a join and `{key}`.",
+                f"Move `{key}` to a pipeline {behind} it.",
+                on_key=True,
+            )
+
+
+def pane_schema(
+    spec: PipelineSpec,
+    schema: Schema,
+    path: Path,
+    report: Problems,
+    functions: Mapping[str, FunctionVersion],
+) -> Schema | None:
+    """The columns of a pane: its window, what it is grouped by, and what is aggregated."""
+    fields = [WINDOW, *(schema.get(name) for name in spec.by)]
+    before = len(report.problems)
+    most = MOST_AGGREGATES - (1 if spec.reducer else 0)  # a reducer's rows are one more
+    if len(spec.aggregate) > most:
+        report.add(
+            "project.out-of-range",
+            (*path, "aggregate"),
+            f"Pipeline {spec.name!r} has {len(spec.aggregate)} aggregates; {most} are the most.",
+            "Split it into two pipelines.",
+        )
+    for name, text in spec.aggregate.items():
+        try:
+            fields.append(Field(new_name(name), checked_aggregate(name, text, schema)[1]))
+        except WeftError as error:
+            report.add_error(error, (*path, "aggregate", name))
+    reducer = functions.get(spec.reducer or "")
+    if reducer is not None and reducer.returns is not None:
+        fields += reducer.returns.fields
+    if len(report.problems) > before:
+        return None
+    try:
+        return Schema(tuple(fields))
+    except WeftError as error:
+        report.add_error(error, (*path, "aggregate"))
+        return None
+
+
+def checked_aggregate(name: str, text: str, schema: Schema) -> tuple[Aggregate, Type]:
+    """An aggregate with its expressions checked, and the type of its column."""
+    aggregate = parse_aggregate(name, text)
+    arguments = [check(argument, schema) for argument in aggregate.arguments]
+    pinned = [call for argument in arguments for call in argument.pinned]
+    if pinned:
+        raise AggregateError(
+            f"Aggregate {name!r} calls {pinned[0]}(), which has no value of its own for each record.",
+            code="aggregate.pinned",
+            hint="Set a column to it in a step, and aggregate that column.",
+            aggregate=name,
+        )
+    kind = aggregate.result_type([str(argument.type) for argument in arguments])
+    checked = replace(
+        aggregate,
+        arguments=tuple(argument.sql for argument in arguments),
+        total=all(argument.total for argument in arguments),
+    )
+    return checked, parse_type(kind)

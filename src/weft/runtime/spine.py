@@ -1,0 +1,60 @@
+"""The one pass over a woven frame: rows into files, hashed and counted on the way by the kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from weft import codec, kernel
+from weft.lineage.facts import Output
+
+
+@dataclass(frozen=True)
+class PartitionSpan:
+    """The event times of one source partition: how far they reached, and how many lay too far ahead."""
+
+    ahead: int = 0
+    max_event_time_us: int | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one pass over a woven frame wrote and counted; outputs are by column of the frame."""
+
+    outputs: Mapping[str, Output]
+    verdicts: Mapping[str, int]
+    partitions: Mapping[str, PartitionSpan]
+    control: tuple[str, ...]
+
+
+def write(
+    frame: DataFrame,
+    *,
+    prefix: str,
+    outputs: Mapping[str, str],
+    verdict: str | None = "verdict",
+    control: str | None = None,
+    latest_ms: int | None = None,
+    stamp: Mapping[str, int | None] | None = None,
+) -> Written:
+    """Write a woven frame in one pass: each output's non-null structs into its table's folder.
+
+    `outputs` maps column to folder. The files are durable and belong to no table until a commit names them.
+    With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
+    the highest event time up to that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if
+    it is in it, `watermark_ms` in `_weft` of every row on the way.
+    """
+    times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
+    spec = {
+        "prefix": prefix,
+        "outputs": [{"column": column, "path": path} for column, path in outputs.items()],
+        "verdict": verdict,
+        "control": control,
+        "times": None if latest_ms is None else times,
+        "stamp": stamp,
+    }
+    told = kernel.call(frame.sparkSession, "Spine.write", frame, json.dumps(spec))
+    return codec.from_form(Written, json.loads(told))

@@ -1,0 +1,119 @@
+"""Rows that a stream has recorded, as frames: what rules are tried on, filled from, and compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from weft.errors import WeftError
+from weft.gate.spark import select
+from weft.schema.schema import Schema, quoted
+from weft.schema.weft import WEFT, stored_form
+from weft.streams.note import TableKnot
+from weft.streams.table import Table
+
+NOTHING_BAD = (("_weft_bad", "CAST(NULL AS STRING)"), ("_weft_raw", "CAST(NULL AS BINARY)"))
+"""The columns that say of rows which could not be read why, for rows that were."""
+
+
+class InputGoneError(WeftError):
+    """Recorded rows that are asked for are no longer kept."""
+
+    code = "stream.rows-gone"
+    domain = "user"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some live knots in a row of one stream, with their files."""
+
+    first: int
+    last: int
+    rows: int
+    watermark_ms: int | None
+    files: tuple[str, ...]
+
+
+def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Iterator[Chunk]:
+    """The live knots in (after, upto] in pieces of about so many rows, each of whole knots."""
+    held: list[TableKnot] = []
+    count = 0
+    for knot in table.knots(after, upto):
+        _check_kept(table, stream, knot)
+        if held and count + knot.note.rows > rows:
+            yield _chunk(table, held)
+            held, count = [], 0
+        held.append(knot)
+        count += knot.note.rows
+    if held:
+        yield _chunk(table, held)
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The newest knots that hold about so many rows, and how many rows there were to choose from."""
+
+    chunk: Chunk | None
+    recorded: int
+
+
+def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Recent:
+    """The newest of the live knots in (after, upto], together of at most so many rows unless one alone has more."""
+    knots = table.knots(after, upto)
+    held: list[TableKnot] = []
+    count = 0
+    for knot in reversed(knots):
+        if held and count + knot.note.rows > rows:
+            break
+        _check_kept(table, stream, knot)
+        held.insert(0, knot)
+        count += knot.note.rows
+    recorded = sum(knot.note.rows for knot in knots)
+    return Recent(_chunk(table, held) if held else None, recorded)
+
+
+def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
+    """The rows of a chunk as the weave wants them; columns that older files lack are null."""
+    columns = StructType.fromJson(stored_form(schema))
+    frame = spark.createDataFrame([], columns)
+    if chunk.files:
+        frame = spark.read.schema(columns).parquet(*chunk.files)
+    return as_read(frame, schema)
+
+
+def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
+    """Recorded rows as the weave wants them: all of them could be read."""
+    columns = [(name, quoted(name)) for name in schema.names]
+    return select(frame, [[*columns, (WEFT, WEFT), *NOTHING_BAD]])
+
+
+def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:
+    if _is_kept(table, knot):
+        return
+    later = table.knots(knot.note.knot, 2**62)
+    first = next((one.note.knot for one in later if _is_kept(table, one)), None)
+    kept = f"they are kept from knot {first} on" if first else "none are kept"
+    raise InputGoneError(
+        f"The rows of knot {knot.note.knot} of stream '{stream}' are gone: {kept}.",
+        hint=f"Start at {first - 1}." if first else "Start at `latest`.",
+        stream=stream,
+        knot=first,
+    )
+
+
+def _is_kept(table: Table, knot: TableKnot) -> bool:
+    return all(Path(table.path, file.path).exists() for file in knot.files)
+
+
+def _chunk(table: Table, knots: list[TableKnot]) -> Chunk:
+    return Chunk(
+        first=knots[0].note.knot,
+        last=knots[-1].note.knot,
+        rows=sum(knot.note.rows for knot in knots),
+        watermark_ms=knots[-1].note.watermark,
+        files=tuple(f"{table.path}/{file.path}" for knot in knots for file in knot.files),
+    )

@@ -1,0 +1,140 @@
+"""A stream's table: a Delta log in which each knot is one commit, read and written by the kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from weft import codec, kernel
+from weft.errors import Domain, WeftError
+from weft.lineage.facts import DataFile
+from weft.streams import delta_checkpoint
+from weft.streams.note import Note, TableKnot
+
+
+class TableError(WeftError):
+    """A stream's table cannot be read or written."""
+
+    code = "table.failed"
+    domain: Domain = "external"
+
+
+class TableConflictError(TableError):
+    """Someone else wrote to a stream's table first; whoever looks again sees what."""
+
+    code = "table.conflict"
+    domain = "conflict"
+    retryable = True
+
+
+class Table:
+    """A stream's table: its knots in order, each one commit of its Delta log."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.path = path
+        self._log = kernel.call(spark, "TableLog.of", spark, path)
+
+    def exists(self) -> bool:
+        """Whether the table was created."""
+        with _errors(self.path):
+            return bool(self._log.exists())
+
+    def version(self) -> int:
+        """The newest version, -1 when there is no table; cheap when nothing was added."""
+        with _errors(self.path):
+            return int(self._log.version())
+
+    def schema(self) -> dict[str, Any]:
+        """The schema of the stream's rows now, as Spark writes schemas in JSON."""
+        with _errors(self.path):
+            schema: dict[str, Any] = json.loads(self._log.schema())
+            return schema
+
+    def create(
+        self, schema: Mapping[str, Any], properties: Mapping[str, str] | None = None
+    ) -> None:
+        """Create the table; one that is there with the same schema stays as it is."""
+        with _errors(self.path):
+            self._log.create(json.dumps(schema), json.dumps(properties or {}))
+
+    def head(self) -> TableKnot | None:
+        """The newest knot that is not cut."""
+        with _errors(self.path):
+            return _knot(self._log.head())
+
+    def last(self) -> TableKnot | None:
+        """The newest knot that there ever was, cut or not."""
+        with _errors(self.path):
+            return _knot(self._log.last())
+
+    def find(self, knot: int) -> TableKnot | None:
+        """The knot with this number; None when it is absent or cut."""
+        with _errors(self.path):
+            return _knot(self._log.find(knot))
+
+    def knots(self, after: int, to: int) -> list[TableKnot]:
+        """The knots in (after, to] that are not cut, oldest first."""
+        with _errors(self.path):
+            return [_table_knot(entry) for entry in json.loads(self._log.knots(after, to))]
+
+    def commit(
+        self,
+        expected: int,
+        note: Note,
+        files: Sequence[DataFile],
+        *,
+        schema: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Add a knot after version `expected`, which must be the newest, and return its version."""
+        with _errors(self.path):
+            version = int(
+                self._log.commit(
+                    expected,
+                    json.dumps(codec.pack(note)),
+                    json.dumps([codec.to_form(file) for file in files]),
+                    None if schema is None else json.dumps(schema),
+                )
+            )
+        if version % delta_checkpoint.EVERY_COMMITS == 0:
+            delta_checkpoint.request(self.path)
+        return version
+
+    def cut(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
+        """Take the knots in (keep, head] out of the table; the same cut again changes nothing."""
+        with _errors(self.path):
+            return int(self._log.cut(keep, head, json.dumps(weft)))
+
+    def restore(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
+        """Bring knots in (keep, head] that were cut back into the table; again changes nothing."""
+        with _errors(self.path):
+            return int(self._log.restore(keep, head, json.dumps(weft)))
+
+
+def _knot(text: str | None) -> TableKnot | None:
+    return None if text is None else _table_knot(json.loads(text))
+
+
+def _table_knot(entry: Mapping[str, Any]) -> TableKnot:
+    return TableKnot(
+        entry["version"],
+        codec.unpack(Note, entry["weft"]),
+        tuple(codec.from_form(DataFile, file) for file in entry["files"]),
+    )
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
+    """Say what the kernel could not do to a table as an error of Weft."""
+    try:
+        yield
+    except PySparkException as error:  # what PySpark translates itself, such as a wrong argument
+        raise TableError(str(error), path=path) from error
+    except Py4JJavaError as error:
+        kind = TableConflictError if kernel.is_raised(error, "CommitConflict") else TableError
+        raise kind(kernel.message_of(error), path=path) from error
