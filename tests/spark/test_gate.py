@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.spark.projects import CLEAN, order, shop
+from weft.gate.spark import select
 from weft.testing import Play, play
 
 TOO_MUCH = ("[VALUE_TOO_LARGE]", "[RECORD_TOO_COSTLY]")
@@ -82,6 +84,17 @@ def test_rules_that_are_deep_are_woven_together_as_each_was_checked_alone(run: P
     for rule in rules:
         run.api.post(f"/rules/{rule.id}/retire").raise_for_status()
     assert len(run.rows("orders")) == before + 1
+
+
+def test_conditions_inside_conditions_are_planned_in_time(spark: SparkSession) -> None:
+    nested = "s"
+    for _ in range(30):
+        nested = f"coalesce({nested}, t)"
+    rows = spark.createDataFrame([("a", "b")], "s string, t string")
+    chosen = f"case when s = 'a' then {nested} else upper({nested}) end"
+    made = select(rows, [[("one", chosen), ("two", f"lower({nested})")]]).first()
+    assert made is not None
+    assert tuple(made) == ("a", "a")
 
 
 @pytest.mark.parametrize("expression", GROWING)

@@ -43,6 +43,8 @@ MEANING: Mapping[str, str] = {
     "spark.sql.variable.substitute": "false",
     # Rules are checked one by one and woven together: what each was resolved in, all of them must be.
     "spark.sql.analyzer.maxIterations": "10000",
+    # Spark's search for equal parts of expressions takes twice as long for each condition inside another.
+    "spark.sql.subexpressionElimination.enabled": "false",
 }
 """What an expression means: its check rests on these, so nothing overrides them."""
 
