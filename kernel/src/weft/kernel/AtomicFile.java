@@ -12,7 +12,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One checkpoint file on its way: closing it publishes the whole file under its name, cancelling leaves nothing. */
+/**
+ * One checkpoint file on its way: closing it publishes the whole file under its name, cancelling
+ * leaves nothing.
+ */
 final class AtomicFile extends CancellableFSDataOutputStream {
   private static final int BUFFER_BYTES = 1 << 16;
 

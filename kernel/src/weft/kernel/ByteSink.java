@@ -59,7 +59,9 @@ final class ByteSink {
     size += 8;
   }
 
-  /** A count or length: seven bits a byte, the lowest first, the high bit set on all but the last. */
+  /**
+   * A count or length: seven bits a byte, the lowest first, the high bit set on all but the last.
+   */
   void putCount(int value) {
     reserve(5);
     int rest = value;

@@ -33,10 +33,11 @@ import org.apache.spark.unsafe.Platform;
 /**
  * Writes a value of one type from Spark's row memory in the canonical form that is hashed.
  *
- * <p>Numbers, dates and times are big-endian in their width, with one NaN; strings and bytes have their length before
- * them; decimals have their scale, their length and the shortest two's complement. A struct is its non-null fields, each
- * after its position counted from one, then a zero: a column added later, null in old rows, does not change them. Array
- * elements and map values have a byte before them that says whether they are null; maps are sorted by key. Positions,
+ * <p>Numbers, dates and times are big-endian in their width, with one NaN; strings and bytes have
+ * their length before them; decimals have their scale, their length and the shortest two's
+ * complement. A struct is its non-null fields, each after its position counted from one, then a
+ * zero: a column added later, null in old rows, does not change them. Array elements and map values
+ * have a byte before them that says whether they are null; maps are sorted by key. Positions,
  * lengths and counts take one byte up to 127. Short matters: SHA-256 costs by blocks of 64 bytes.
  */
 abstract class CanonicalForm {
@@ -200,7 +201,8 @@ abstract class CanonicalForm {
     private final UnsafeRow nested;
 
     Fields(StructField[] fields) {
-      this.forms = Arrays.stream(fields).map(field -> of(field.dataType())).toArray(CanonicalForm[]::new);
+      this.forms =
+          Arrays.stream(fields).map(field -> of(field.dataType())).toArray(CanonicalForm[]::new);
       this.nested = new UnsafeRow(fields.length);
     }
 

@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One version of a stream table's log: a knot, a turn (a cut or what undoes one), the table's creation, or what another
- * tool wrote.
+ * One version of a stream table's log: a knot, a turn (a cut or what undoes one), the table's
+ * creation, or what another tool wrote.
  *
  * @param weft the knot or turn as its writer described it, or null
- * @param cutVersion newest version before this one that is a turn, -1 for none, null when another tool wrote it
- * @param schemaVersion newest version up to this one that sets the schema, null when another tool wrote it
+ * @param cutVersion newest version before this one that is a turn, -1 for none, null when another
+ *     tool wrote it
+ * @param schemaVersion newest version up to this one that sets the schema, null when another tool
+ *     wrote it
  * @param metaData Delta's description of the table that this version sets, or null
  */
 record Commit(
@@ -90,7 +92,9 @@ record Commit(
     return files.stream().mapToLong(DataFile::rows).sum();
   }
 
-  /** The knot as its writer described it, with the version that it has in the table, and its files. */
+  /**
+   * The knot as its writer described it, with the version that it has in the table, and its files.
+   */
   ObjectNode described() {
     ObjectNode entry = Json.object().put("version", version);
     entry.set("weft", weft);

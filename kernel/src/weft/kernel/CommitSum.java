@@ -5,7 +5,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The checksum that a commit names of its own text, so that one changed byte of a table's log is noticed. */
+/**
+ * The checksum that a commit names of its own text, so that one changed byte of a table's log is
+ * noticed.
+ */
 final class CommitSum {
   /** What stands in the sum's place while it is taken. */
   static final String BLANK = "0".repeat(64);

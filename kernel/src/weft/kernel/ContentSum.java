@@ -10,9 +10,9 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /**
- * The SHA-256 of a file's content, kept beside it as an attribute of the file: it costs no file of its own, goes with
- * links and copies, and shows whether anybody has changed the content since. Where a file system keeps no attributes,
- * files go without.
+ * The SHA-256 of a file's content, kept beside it as an attribute of the file: it costs no file of
+ * its own, goes with links and copies, and shows whether anybody has changed the content since.
+ * Where a file system keeps no attributes, files go without.
  */
 final class ContentSum {
   private static final String NAME = "weft.sha256";

@@ -47,7 +47,10 @@ final class Cuts {
     return range != null && range.getValue() >= knot;
   }
 
-  /** The highest knot up to {@code knot} that is not cut, whether or not there is one with that number. */
+  /**
+   * The highest knot up to {@code knot} that is not cut, whether or not there is one with that
+   * number.
+   */
   long lastKept(long knot) {
     return contains(knot) ? headByKeep.lowerKey(knot) : knot;
   }

@@ -10,23 +10,34 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
-/** Files on a local disk that are either there whole and on the disk itself, or not there at all. */
+/**
+ * Files on a local disk that are either there whole and on the disk itself, or not there at all.
+ */
 final class DurableFile {
   private static final String TEMPORARY = ".tmp";
 
   private DurableFile() {}
 
-  /** A new name beside {@code path} for its content until it is published; no reader takes it for a real file. */
+  /**
+   * A new name beside {@code path} for its content until it is published; no reader takes it for a
+   * real file.
+   */
   static Path temporary(Path path) {
     return path.resolveSibling("." + path.getFileName() + "." + UUID.randomUUID() + TEMPORARY);
   }
 
-  /** Whether a file name is one of {@link #temporary}'s, or of Spark's own manager, which names them alike. */
+  /**
+   * Whether a file name is one of {@link #temporary}'s, or of Spark's own manager, which names them
+   * alike.
+   */
   static boolean isTemporary(String name) {
     return name.startsWith(".") && name.endsWith(TEMPORARY);
   }
 
-  /** Creates {@code path} with this content, or throws FileAlreadyExistsException and leaves the old one alone. */
+  /**
+   * Creates {@code path} with this content, or throws FileAlreadyExistsException and leaves the old
+   * one alone.
+   */
   static void putIfAbsent(Path path, byte[] content) throws IOException {
     Path temporary = temporary(path);
     try {
@@ -44,10 +55,13 @@ final class DurableFile {
     }
   }
 
-  /** Gives a written and synced temporary file its real name in one step, and syncs the name too. */
+  /**
+   * Gives a written and synced temporary file its real name in one step, and syncs the name too.
+   */
   static void publish(Path temporary, Path path, boolean replace) throws IOException {
     if (replace) {
-      Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(
+          temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } else {
       // A link, unlike a rename, fails when the name is taken.
       Files.createLink(path, temporary);

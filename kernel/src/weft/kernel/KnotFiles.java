@@ -14,7 +14,10 @@ import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The files of some knots as the log describes them: nothing is listed and no file is looked at before it is read. */
+/**
+ * The files of some knots as the log describes them: nothing is listed and no file is looked at
+ * before it is read.
+ */
 final class KnotFiles implements FileIndex {
   private static final long BLOCK_BYTES = 128L << 20;
 

@@ -14,8 +14,9 @@ import org.apache.hadoop.fs.PathFilter;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 
 /**
- * Keeps Spark's checkpoint files on a local disk, each written, synced and published in one step; on any other storage
- * Spark's own manager does the work. Set as {@code spark.sql.streaming.checkpointFileManagerClass}.
+ * Keeps Spark's checkpoint files on a local disk, each written, synced and published in one step;
+ * on any other storage Spark's own manager does the work. Set as {@code
+ * spark.sql.streaming.checkpointFileManagerClass}.
  */
 public final class LocalCheckpoints implements CheckpointFileManager {
   private static final String SETTING = "spark.sql.streaming.checkpointFileManagerClass";

@@ -11,8 +11,8 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * Hadoop's local file system without a forked {@code chmod} per file and without checksum files; set as {@code
- * fs.file.impl}.
+ * Hadoop's local file system without a forked {@code chmod} per file and without checksum files;
+ * set as {@code fs.file.impl}.
  */
 public final class LocalFiles extends LocalFileSystem {
 

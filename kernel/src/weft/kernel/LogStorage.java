@@ -6,7 +6,10 @@ import java.io.IOException;
 interface LogStorage {
   boolean exists(long version) throws IOException;
 
-  /** The text of a version; throws FileNotFoundException or NoSuchFileException when it is not there. */
+  /**
+   * The text of a version; throws FileNotFoundException or NoSuchFileException when it is not
+   * there.
+   */
   String read(long version) throws IOException;
 
   /** Creates a version durably; false when it is there already. */

@@ -11,11 +11,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a stream table's log says: its newest version, its knots by number, what was cut, its schema.
+ * What a stream table's log says: its newest version, its knots by number, what was cut, its
+ * schema.
  *
- * <p>Each commit of ours points back to the newest cut and the newest schema before it, so that opening a table reads a
- * handful of files however long its log is, and nothing is kept in memory per knot. {@link TableLog} guards it from
- * threads.
+ * <p>Each commit of ours points back to the newest cut and the newest schema before it, so that
+ * opening a table reads a handful of files however long its log is, and nothing is kept in memory
+ * per knot. {@link TableLog} guards it from threads.
  */
 final class LogView {
   private static final int RECENT = 256;
@@ -39,7 +40,10 @@ final class LogView {
     this.storage = storage;
   }
 
-  /** The newest version, -1 when there is no table. Costs one look for the next file when nothing was added. */
+  /**
+   * The newest version, -1 when there is no table. Costs one look for the next file when nothing
+   * was added.
+   */
   long version() throws IOException {
     long newest = findNewest();
     if (newest != version) {
@@ -48,7 +52,9 @@ final class LogView {
     return version;
   }
 
-  /** Versions have no gaps, so the newest is found by steps of growing width and then by halving. */
+  /**
+   * Versions have no gaps, so the newest is found by steps of growing width and then by halving.
+   */
   private long findNewest() throws IOException {
     long there = version;
     long step = 1;
@@ -64,7 +70,10 @@ final class LogView {
     return there;
   }
 
-  /** Takes in what was added up to a version: the cuts and the schema, through the pointers in its commit. */
+  /**
+   * Takes in what was added up to a version: the cuts and the schema, through the pointers in its
+   * commit.
+   */
   private void follow(long newest) throws IOException {
     long cut = Commit.NONE;
     long schema = Commit.NONE;
@@ -119,7 +128,10 @@ final class LogView {
     return read(schemaVersion).metaData();
   }
 
-  /** Adds a version after the newest one known and returns it, or -1 when another writer has taken its place. */
+  /**
+   * Adds a version after the newest one known and returns it, or -1 when another writer has taken
+   * its place.
+   */
   long append(String text) throws IOException {
     long next = version + 1;
     if (!storage.putIfAbsent(next, text)) {
@@ -146,12 +158,18 @@ final class LogView {
     return null;
   }
 
-  /** The version of the last knot numbered up to {@code knot}, whether cut or not; -1 when there is none. */
+  /**
+   * The version of the last knot numbered up to {@code knot}, whether cut or not; -1 when there is
+   * none.
+   */
   long floor(long knot) throws IOException {
     return floor(knot, version);
   }
 
-  /** Knot numbers rise with versions, mostly by one each: guesses by distance, then halves what is left. */
+  /**
+   * Knot numbers rise with versions, mostly by one each: guesses by distance, then halves what is
+   * left.
+   */
   private long floor(long knot, long top) throws IOException {
     long found = Commit.NONE;
     long low = 0;
@@ -200,7 +218,8 @@ final class LogView {
 
   /** The version of the turn with this description, -1 when there was none. */
   long findTurn(ObjectNode weft) throws IOException {
-    JsonNode wanted = Json.parse(weft.toString()); // as it is read, small numbers are of another class
+    JsonNode wanted =
+        Json.parse(weft.toString()); // as it is read, small numbers are of another class
     for (long v = cutVersion; v != Commit.NONE; v = read(v).cutVersion()) {
       if (read(v).weft().equals(wanted)) {
         return v;

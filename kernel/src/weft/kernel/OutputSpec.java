@@ -11,6 +11,5 @@ import org.apache.spark.sql.types.StructType;
  * @param schema the rows of the stream
  * @param files how its files are written
  */
-record OutputSpec(
-    String column, int ordinal, String folder, StructType schema, ParquetFiles files)
+record OutputSpec(String column, int ordinal, String folder, StructType schema, ParquetFiles files)
     implements Serializable {}

@@ -18,7 +18,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.execution.datasources.OutputWriter;
 import org.apache.spark.sql.types.StructType;
 
-/** One output of the spine in one task: writes its rows to a file made for the first of them, hashing as it goes. */
+/**
+ * One output of the spine in one task: writes its rows to a file made for the first of them,
+ * hashing as it goes.
+ */
 final class OutputTask {
   private static final int BUFFER_BYTES = 1 << 18;
 
@@ -41,8 +44,12 @@ final class OutputTask {
     StructType schema = spec.schema();
     this.hash = new RecordHash(schema);
     this.row = new UnsafeRow(schema.length());
-    this.system = schema.getFieldIndex(RecordHash.SYSTEM).isDefined() ? schema.fieldIndex(RecordHash.SYSTEM) : -1;
-    StructType inner = system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();
+    this.system =
+        schema.getFieldIndex(RecordHash.SYSTEM).isDefined()
+            ? schema.fieldIndex(RecordHash.SYSTEM)
+            : -1;
+    StructType inner =
+        system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();
     this.systemRow = new UnsafeRow(inner.length());
     this.stamp = stamp == null || system < 0 ? null : stamp.on(inner, spec.column());
   }
@@ -80,7 +87,9 @@ final class OutputTask {
             "%s-%05d-%s%s",
             prefix, partition, UUID.randomUUID(), spec.files().factory().getFileExtension(context));
     writer =
-        spec.files().factory().newInstance(new Path(spec.folder(), name).toString(), spec.schema(), context);
+        spec.files()
+            .factory()
+            .newInstance(new Path(spec.folder(), name).toString(), spec.schema(), context);
   }
 
   /** Finishes the file: its bytes are on the disk and hashed when this returns. */
@@ -99,7 +108,11 @@ final class OutputTask {
     FileStatus status = files.getFileStatus(path);
     report.files.add(
         new DataFile(
-            path.getName(), hash.rows(), status.getLen(), status.getModificationTime(), digest(files, path)));
+            path.getName(),
+            hash.rows(),
+            status.getLen(),
+            status.getModificationTime(),
+            digest(files, path)));
     report.hash.add(hash.sum());
   }
 

@@ -2,7 +2,9 @@ package weft.kernel;
 
 import java.io.Serializable;
 
-/** The event times of one source partition: how far they reached, and how many lay too far ahead. */
+/**
+ * The event times of one source partition: how far they reached, and how many lay too far ahead.
+ */
 final class PartitionSpan implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final long NONE = Long.MIN_VALUE;

@@ -4,8 +4,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
- * What a tool must understand to read a stream table: as little as its schema allows; and to write it: a feature that only
- * Weft has. A table whose files another tool has compacted or rewritten has lost the knots they came with.
+ * What a tool must understand to read a stream table: as little as its schema allows; and to write
+ * it: a feature that only Weft has. A table whose files another tool has compacted or rewritten has
+ * lost the knots they came with.
  */
 final class Protocol {
   private static final String OURS = "weft";
@@ -27,7 +28,8 @@ final class Protocol {
     if (hasNtz) {
       protocol.putArray("readerFeatures").add(NTZ);
     }
-    ArrayNode writers = protocol.putArray("writerFeatures").add("appendOnly").add("invariants").add(OURS);
+    ArrayNode writers =
+        protocol.putArray("writerFeatures").add("appendOnly").add("invariants").add(OURS);
     if (hasNtz) {
       writers.add(NTZ);
     }

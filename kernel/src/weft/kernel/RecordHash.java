@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Hashes the records of one stream, each by SHA-256 over the canonical form of the user's columns and the record's id,
- * and sums the hashes. Used by one task; makes no garbage per record.
+ * Hashes the records of one stream, each by SHA-256 over the canonical form of the user's columns
+ * and the record's id, and sums the hashes. Used by one task; makes no garbage per record.
  */
 final class RecordHash {
   static final String SYSTEM = "_weft";
@@ -30,11 +30,16 @@ final class RecordHash {
 
   RecordHash(StructType schema) {
     StructField[] fields = schema.fields();
-    this.columns =
-        (int) Arrays.stream(fields).takeWhile(field -> !isSystem(field.name())).count();
+    this.columns = (int) Arrays.stream(fields).takeWhile(field -> !isSystem(field.name())).count();
     if (Arrays.stream(fields).skip(columns).anyMatch(field -> !isSystem(field.name()))) {
       throw new IllegalArgumentException(
-          "The columns " + SYSTEM + " and " + CONTROL + " must come last in " + schema.simpleString() + ".");
+          "The columns "
+              + SYSTEM
+              + " and "
+              + CONTROL
+              + " must come last in "
+              + schema.simpleString()
+              + ".");
     }
     this.user = new CanonicalForm.Fields(Arrays.copyOf(fields, columns));
     this.system = schema.getFieldIndex(SYSTEM).isDefined() ? schema.fieldIndex(SYSTEM) : -1;

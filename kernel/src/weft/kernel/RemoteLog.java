@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A table's log on shared storage, created through Delta's own log store for that kind of storage, which knows how to
- * create a file there only if it is absent.
+ * A table's log on shared storage, created through Delta's own log store for that kind of storage,
+ * which knows how to create a file there only if it is absent.
  */
 final class RemoteLog implements LogStorage {
   private final Path folder;
@@ -28,7 +28,8 @@ final class RemoteLog implements LogStorage {
     this.folder = folder;
     this.files = files;
     this.conf = conf;
-    // By name: the kernel is compiled against PySpark's jars alone, and Delta's are added at run time.
+    // By name: the kernel is compiled against PySpark's jars alone, and Delta's are added at run
+    // time.
     String name = storeFor(files.getUri().getScheme());
     try {
       Class<?> type = Class.forName(name, true, Thread.currentThread().getContextClassLoader());

@@ -23,7 +23,10 @@ import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.runtime.AbstractFunction0;
 
-/** Writes a woven batch to all its streams in one pass, hashing and counting on the way. Called by the batch's driver. */
+/**
+ * Writes a woven batch to all its streams in one pass, hashing and counting on the way. Called by
+ * the batch's driver.
+ */
 public final class Spine {
   private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]+");
 
@@ -32,13 +35,13 @@ public final class Spine {
   /**
    * Writes every non-null struct of each output column to files in that output's folder.
    *
-   * @param frame one nullable struct column per output, an int column of verdicts, optionally a string column of control
-   *     values
-   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …, "control": …,
-   *     "times": {"partition": …, "event_time": …, "latest_ms": …},
-   *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}}}
-   * @return per output its rows, bytes, hash and files; how often each verdict came; per source partition its
-   *     event times; control values
+   * @param frame one nullable struct column per output, an int column of verdicts, optionally a
+   *     string column of control values
+   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …,
+   *     "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …}, "stamp": {"knot":
+   *     …, "at_ms": …, "watermark_ms": …}}}
+   * @return per output its rows, bytes, hash and files; how often each verdict came; per source
+   *     partition its event times; control values
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {
     ObjectNode spec = Json.parseObject(specJson);
@@ -124,7 +127,10 @@ public final class Spine {
     return ((org.apache.spark.sql.classic.Dataset<Row>) frame).queryExecution();
   }
 
-  /** Whether a plan is a batch without rows under steps that add none: then it need not even be planned. */
+  /**
+   * Whether a plan is a batch without rows under steps that add none: then it need not even be
+   * planned.
+   */
   private static boolean isEmpty(LogicalPlan plan) {
     if (plan instanceof LogicalRDD batch) {
       return batch.rdd().getNumPartitions() == 0;
@@ -133,7 +139,10 @@ public final class Spine {
         && isEmpty(plan.children().head());
   }
 
-  /** Runs a query's job as one that Spark's interface shows with its plan, unless a streaming batch does already. */
+  /**
+   * Runs a query's job as one that Spark's interface shows with its plan, unless a streaming batch
+   * does already.
+   */
   private static <T> T tracked(QueryExecution query, Supplier<T> body) {
     String running = SQLExecution$.MODULE$.EXECUTION_ID_KEY();
     if (query.sparkSession().sparkContext().getLocalProperty(running) != null) {

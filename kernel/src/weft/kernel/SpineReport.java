@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** What one pass of the spine wrote and counted: in a task, or in all of them once they are added up. */
+/**
+ * What one pass of the spine wrote and counted: in a task, or in all of them once they are added
+ * up.
+ */
 final class SpineReport implements Serializable {
   private static final long serialVersionUID = 1L;
 
@@ -29,7 +32,8 @@ final class SpineReport implements Serializable {
     }
     other.verdicts.forEach((verdict, count) -> verdicts.merge(verdict, count, Long::sum));
     other.partitions.forEach(
-        (partition, span) -> partitions.computeIfAbsent(partition, each -> new PartitionSpan()).add(span));
+        (partition, span) ->
+            partitions.computeIfAbsent(partition, each -> new PartitionSpan()).add(span));
     control.addAll(other.control);
     withoutVerdict += other.withoutVerdict;
   }

@@ -41,7 +41,8 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
   }
 
   @Override
-  public Iterator<SpineReport> call(Integer partition, Iterator<InternalRow> rows) throws IOException {
+  public Iterator<SpineReport> call(Integer partition, Iterator<InternalRow> rows)
+      throws IOException {
     SpineReport report = new SpineReport(outputs.size());
     OutputTask[] tasks = new OutputTask[outputs.size()];
     for (int i = 0; i < tasks.length; i++) {

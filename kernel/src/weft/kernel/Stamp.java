@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What every row of a knot says of it: its number, when it was tied, and, when rows are new to Weft, the watermark before
- * it. Set in place while writing, so that the plan of a batch, and the code that Spark generates for it, is the same for
- * every knot.
+ * What every row of a knot says of it: its number, when it was tied, and, when rows are new to
+ * Weft, the watermark before it. Set in place while writing, so that the plan of a batch, and the
+ * code that Spark generates for it, is the same for every knot.
  */
 final class Stamp implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -28,7 +28,10 @@ final class Stamp implements Serializable {
     this.watermark = watermark;
   }
 
-  /** From {@code {"knot": …, "at_ms": …, "watermark_ms": … | null}}; without the last one watermarks stay as they are. */
+  /**
+   * From {@code {"knot": …, "at_ms": …, "watermark_ms": … | null}}; without the last one watermarks
+   * stay as they are.
+   */
   static Stamp parse(JsonNode spec) {
     if (spec.isMissingNode() || spec.isNull()) {
       return null;
@@ -42,8 +45,8 @@ final class Stamp implements Serializable {
   }
 
   /**
-   * The stamp of one output, by the places of the fields in its system column. Late rows keep the watermark that they were
-   * late for.
+   * The stamp of one output, by the places of the fields in its system column. Late rows keep the
+   * watermark that they were late for.
    */
   Setter on(StructType system, String column) {
     return new Setter(

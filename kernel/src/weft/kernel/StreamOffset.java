@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Objects;
 import org.apache.spark.sql.execution.streaming.Offset;
 
-/** How far a reader is in a stream: the last knot it was given, that knot's version in the log, and ticks so far. */
+/**
+ * How far a reader is in a stream: the last knot it was given, that knot's version in the log, and
+ * ticks so far.
+ */
 final class StreamOffset extends Offset {
   private final long knot;
   private final long version;

@@ -18,10 +18,12 @@ record StreamOptions(
     String path, String name, long maxRows, long maxKnots, long startKnot, int buckets) {
 
   static StreamOptions of(Map<String, String> options) {
-    CaseInsensitiveStringMap given = new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
+    CaseInsensitiveStringMap given =
+        new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
     String path = given.get("path");
     if (path == null) {
-      throw new IllegalArgumentException("A weft-stream needs the option path: its table's folder.");
+      throw new IllegalArgumentException(
+          "A weft-stream needs the option path: its table's folder.");
     }
     return new StreamOptions(
         path,

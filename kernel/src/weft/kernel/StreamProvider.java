@@ -43,7 +43,8 @@ public final class StreamProvider implements StreamSourceProvider, DataSourceReg
 
   private static StructType schemaOf(Option<StructType> schema, StreamOptions options) {
     if (schema.isEmpty()) {
-      throw new IllegalArgumentException("A weft-stream is read with the schema that .schema() gives.");
+      throw new IllegalArgumentException(
+          "A weft-stream is read with the schema that .schema() gives.");
     }
     // Control rows have none of the stream's columns, and old files may lack some.
     StructType columns = schema.get().asNullable();

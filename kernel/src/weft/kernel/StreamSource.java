@@ -38,8 +38,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled back, and a control
- * row per bucket that says which knots they are.
+ * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled
+ * back, and a control row per bucket that says which knots they are.
  */
 public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   private static final Set<String> TICKED = ConcurrentHashMap.newKeySet();
@@ -122,7 +122,9 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     return new StreamOffset(options.startKnot(), log.floor(options.startKnot()), 0);
   }
 
-  /** Whole knots while they and their rows are within the limits, and one knot whatever its rows. */
+  /**
+   * Whole knots while they and their rows are within the limits, and one knot whatever its rows.
+   */
   private StreamOffset admit(StreamOffset from, long newest, ReadLimit limit) throws IOException {
     long most = limit instanceof ReadMaxRows max ? max.maxRows() : Long.MAX_VALUE;
     long mostKnots = options.maxKnots() > 0 ? options.maxKnots() : Long.MAX_VALUE;
@@ -164,8 +166,8 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
               + from.knot()
               + " at version "
               + from.version()
-              + ", where this reader stopped: its table was made anew or restored. Remove the reader's checkpoint to"
-              + " read it from the start.");
+              + ", where this reader stopped: its table was made anew or restored. Remove the"
+              + " reader's checkpoint to read it from the start.");
     }
     checked = true;
   }

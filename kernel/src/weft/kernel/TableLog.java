@@ -13,9 +13,11 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The Delta log of a stream table, in which every knot of the stream is one commit and a rollback is one more.
+ * The Delta log of a stream table, in which every knot of the stream is one commit and a rollback
+ * is one more.
  *
- * <p>Threads may share an instance; several instances, also in several processes, may be used on one table.
+ * <p>Threads may share an instance; several instances, also in several processes, may be used on
+ * one table.
  */
 public final class TableLog {
   private final String path;
@@ -46,7 +48,10 @@ public final class TableLog {
     return version() != Commit.NONE;
   }
 
-  /** The newest version, -1 when there is no table. Costs one look for the next file when nothing was added. */
+  /**
+   * The newest version, -1 when there is no table. Costs one look for the next file when nothing
+   * was added.
+   */
   public synchronized long version() throws IOException {
     return view.version();
   }
@@ -56,7 +61,10 @@ public final class TableLog {
     return view.read(version);
   }
 
-  /** The version of the last knot numbered up to {@code knot}, whether cut or not; -1 when there is none. */
+  /**
+   * The version of the last knot numbered up to {@code knot}, whether cut or not; -1 when there is
+   * none.
+   */
   synchronized long floor(long knot) throws IOException {
     view.version();
     return view.floor(knot);
@@ -84,8 +92,7 @@ public final class TableLog {
       // Readers go back to the first knot: no tool may clean the log up.
       configuration.put("delta.enableExpiredLogCleanup", "false");
       metaData.put("createdTime", System.currentTimeMillis());
-      List<ObjectNode> actions =
-          List.of(Protocol.action(schemaJson), wrap("metaData", metaData));
+      List<ObjectNode> actions = List.of(Protocol.action(schemaJson), wrap("metaData", metaData));
       if (storage.putIfAbsent(0, text("CREATE TABLE", null, Commit.NONE, 0, actions))) {
         version();
         return;
@@ -103,7 +110,9 @@ public final class TableLog {
     return described(view.newestKept(version()));
   }
 
-  /** The newest knot that there ever was, cut or not, as JSON with its version and files, or null. */
+  /**
+   * The newest knot that there ever was, cut or not, as JSON with its version and files, or null.
+   */
   public synchronized String last() throws IOException {
     version();
     return described(view.lastKnot());
@@ -125,7 +134,8 @@ public final class TableLog {
   /**
    * Adds a knot after version {@code expectedVersion} and returns its version.
    *
-   * @param weftJson the knot; its number under {@code knot} is higher than that of every knot before it
+   * @param weftJson the knot; its number under {@code knot} is higher than that of every knot
+   *     before it
    * @param addsJson its files as the spine reported them
    * @param newSchemaJson the schema from this knot on, or null when it stays
    */
@@ -161,14 +171,16 @@ public final class TableLog {
   }
 
   /**
-   * Takes the knots in (keepKnot, headKnot] out of the table and returns the version that did it. A cut that was made
-   * already, under the same description, is not made again, however long ago that was.
+   * Takes the knots in (keepKnot, headKnot] out of the table and returns the version that did it. A
+   * cut that was made already, under the same description, is not made again, however long ago that
+   * was.
    */
   public synchronized long cut(long keepKnot, long headKnot, String weftJson) throws IOException {
     requireTable();
     version();
     if (keepKnot >= headKnot) {
-      throw new IllegalArgumentException("There is nothing to cut in (" + keepKnot + ", " + headKnot + "].");
+      throw new IllegalArgumentException(
+          "There is nothing to cut in (" + keepKnot + ", " + headKnot + "].");
     }
     ObjectNode weft = Json.parseObject(weftJson);
     weft.putArray("cut").add(keepKnot).add(headKnot);
@@ -185,10 +197,11 @@ public final class TableLog {
   }
 
   /**
-   * Brings the knots in (keepKnot, headKnot] that were cut back into the table and returns the version that did it. What is
-   * in the table already is not added again.
+   * Brings the knots in (keepKnot, headKnot] that were cut back into the table and returns the
+   * version that did it. What is in the table already is not added again.
    */
-  public synchronized long restore(long keepKnot, long headKnot, String weftJson) throws IOException {
+  public synchronized long restore(long keepKnot, long headKnot, String weftJson)
+      throws IOException {
     requireTable();
     version();
     ObjectNode weft = Json.parseObject(weftJson);
@@ -211,7 +224,10 @@ public final class TableLog {
     return append(text("RESTORE", weft, view.cutVersion(), view.schemaVersion(), actions));
   }
 
-  /** The knots in (afterKnot, toKnot] that are not cut, with their files, oldest first, as a JSON array. */
+  /**
+   * The knots in (afterKnot, toKnot] that are not cut, with their files, oldest first, as a JSON
+   * array.
+   */
   public synchronized String knots(long afterKnot, long toKnot) throws IOException {
     version();
     ArrayNode found = Json.array();
@@ -228,7 +244,13 @@ public final class TableLog {
   private void requireNext(long expectedVersion) throws IOException {
     if (version() != expectedVersion) {
       throw new CommitConflict(
-          "The table at " + path + " is at version " + version() + ", not " + expectedVersion + ".");
+          "The table at "
+              + path
+              + " is at version "
+              + version()
+              + ", not "
+              + expectedVersion
+              + ".");
     }
   }
 
@@ -243,7 +265,8 @@ public final class TableLog {
   private static String text(
       String operation, ObjectNode weft, long cut, long schema, List<ObjectNode> actions) {
     ObjectNode note = Json.object();
-    // First, so that the sum's place is the first blank of the text: the hash of no rows is all zeros too.
+    // First, so that the sum's place is the first blank of the text: the hash of no rows is all
+    // zeros too.
     note.putObject("log").put("cut", cut).put("schema", schema).put("sum", CommitSum.BLANK);
     if (weft != null) {
       note.set("weft", weft);

@@ -9,13 +9,17 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Where the spine reads source partition and event time of every row, dropped ones too: what a rule filters out has been
- * seen all the same, and time goes on. Times after {@code latest} are from the future: counted, and otherwise left out.
+ * Where the spine reads source partition and event time of every row, dropped ones too: what a rule
+ * filters out has been seen all the same, and time goes on. Times after {@code latest} are from the
+ * future: counted, and otherwise left out.
  */
-record TimeSpec(int partition, boolean isNamed, int eventTime, long latest) implements Serializable {
+record TimeSpec(int partition, boolean isNamed, int eventTime, long latest)
+    implements Serializable {
   private static final long MICROS = 1000L;
 
-  /** From {@code {"partition": …, "event_time": …, "latest_ms": …}}, or null where there is none. */
+  /**
+   * From {@code {"partition": …, "event_time": …, "latest_ms": …}}, or null where there is none.
+   */
   static TimeSpec parse(JsonNode spec, StructType schema) {
     if (spec.isMissingNode() || spec.isNull()) {
       return null;
@@ -55,7 +59,9 @@ record TimeSpec(int partition, boolean isNamed, int eventTime, long latest) impl
       }
     }
 
-    /** Rows of a partition mostly follow each other, so the last one's span is mostly the right one. */
+    /**
+     * Rows of a partition mostly follow each other, so the last one's span is mostly the right one.
+     */
     private void find(UnsafeRow row) {
       if (isNamed) {
         UTF8String name = row.getUTF8String(partition);

@@ -22,7 +22,8 @@ public final class Functions {
     register(registry, "weft_kept", arguments -> new Kept(arguments.get(0)));
   }
 
-  private static void register(FunctionRegistry registry, String name, Function<List<Expression>, Expression> make) {
+  private static void register(
+      FunctionRegistry registry, String name, Function<List<Expression>, Expression> make) {
     registry.createOrReplaceTempFunction(
         name,
         new AbstractFunction1<Seq<Expression>, Expression>() {

@@ -24,14 +24,18 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Puts its guards into an expression that Spark has resolved: what grows is charged before it is made, patterns are
- * matched in linear time, what would read the clock does not, and what is not known is refused.
+ * Puts its guards into an expression that Spark has resolved: what grows is charged before it is
+ * made, patterns are matched in linear time, what would read the clock does not, and what is not
+ * known is refused.
  *
- * <p>It goes by the classes of the installed Spark and not by the names of functions, so it sees what Spark made of a
- * name. Guarding twice is guarding once.
+ * <p>It goes by the classes of the installed Spark and not by the names of functions, so it sees
+ * what Spark made of a name. Guarding twice is guarding once.
  */
 final class Guard {
-  /** What is looked for, or trimmed, when it is written out and no longer than this, takes no time to speak of. */
+  /**
+   * What is looked for, or trimmed, when it is written out and no longer than this, takes no time
+   * to speak of.
+   */
   private static final int SHORT = 64;
 
   private static final String MAKE_VALID = "UTF8String.makeValid";
@@ -49,12 +53,18 @@ final class Guard {
     return new Guard(false).visit(expression, false);
   }
 
-  /** The same for what Spark has made of a guarded expression; what is new in it is Spark's own, and nobody's trick. */
+  /**
+   * The same for what Spark has made of a guarded expression; what is new in it is Spark's own, and
+   * nobody's trick.
+   */
   static Expression guardedAgain(Expression expression) {
     return new Guard(true).visit(expression, false);
   }
 
-  /** Refuses an expression that holds something unknown; its own guards, if it needs any, are elsewhere. */
+  /**
+   * Refuses an expression that holds something unknown; its own guards, if it needs any, are
+   * elsewhere.
+   */
   static void refuseUnknown(Expression expression) {
     if (expression instanceof RuntimeReplaceable replaceable) {
       refuseUnknown(replaceable.replacement());
@@ -89,7 +99,8 @@ final class Guard {
     }
     String guard = guardOf(expression);
     if (expression instanceof Renewed) {
-      return Trees.over(expression, call -> call instanceof Metered ? visit(call, inLoop) : over(call, inLoop));
+      return Trees.over(
+          expression, call -> call instanceof Metered ? visit(call, inLoop) : over(call, inLoop));
     }
     if (isGuard(expression)) {
       return Trees.over(expression, call -> over(call, inLoop));
@@ -124,14 +135,20 @@ final class Guard {
     boolean isKeeping = guardOf(expression).equals(Known.LOOP_KEEPING);
     return Trees.over(
         expression,
-        child -> child instanceof LambdaFunction lambda ? round(lambda, isKeeping) : visit(child, inLoop));
+        child ->
+            child instanceof LambdaFunction lambda
+                ? round(lambda, isKeeping)
+                : visit(child, inLoop));
   }
 
   /** A lambda whose every call is counted. */
   private Expression round(LambdaFunction lambda, boolean isKeeping) {
     Expression body = lambda.function();
-    Expression counted = body instanceof Round ? over(body, true) : new Round(visit(body, true), isKeeping);
-    return counted == body ? lambda : new LambdaFunction(counted, lambda.arguments(), lambda.hidden());
+    Expression counted =
+        body instanceof Round ? over(body, true) : new Round(visit(body, true), isKeeping);
+    return counted == body
+        ? lambda
+        : new LambdaFunction(counted, lambda.arguments(), lambda.hidden());
   }
 
   private static Expression plain(Expression inner, boolean inLoop) {
@@ -145,7 +162,8 @@ final class Guard {
       PatternCall.refuseKey(inner);
     }
     if (inner instanceof UTCTimestamp) {
-      // A zone that is written out is read where the code of a task begins, and nothing catches there.
+      // A zone that is written out is read where the code of a task begins, and nothing catches
+      // there.
       return linear(Trees.over(inner, each -> each.foldable() ? new Opaque(each) : each), inLoop);
     }
     return linear(inner, inLoop);
@@ -155,21 +173,28 @@ final class Guard {
     DataType from = cast.child().dataType();
     DataType to = cast.dataType();
     boolean isText = from instanceof StringType;
-    if (isText && to instanceof DatetimeType && cast.child().foldable() && !isWrittenOut(cast.child())) {
+    if (isText
+        && to instanceof DatetimeType
+        && cast.child().foldable()
+        && !isWrittenOut(cast.child())) {
       return Trees.over(cast, Opaque::new);
     }
     if (isText && to instanceof DecimalType && !cast.child().foldable()) {
       return Metered.of(cast, Model.NUMBER);
     }
     if (from instanceof BinaryType && to instanceof StringType) {
-      // Spark's texts take it on trust that they are UTF-8, and read and write beside themselves where they are not.
+      // Spark's texts take it on trust that they are UTF-8, and read and write beside themselves
+      // where they are not.
       return new Invoke(linear(cast, inLoop), "makeValid", to, none(), none(), true, true, true);
     }
     boolean isNested = Sizes.varies(from) && !isText && !(from instanceof BinaryType);
     return isNested ? Metered.of(cast, Model.WRITTEN) : linear(cast, inLoop);
   }
 
-  /** Whether a constant is a literal that begins with a digit, so that it can only be a date or time written out. */
+  /**
+   * Whether a constant is a literal that begins with a digit, so that it can only be a date or time
+   * written out.
+   */
   private static boolean isWrittenOut(Expression constant) {
     if (!(constant instanceof Literal literal) || !(literal.value() instanceof UTF8String text)) {
       return constant instanceof Literal;
@@ -192,15 +217,22 @@ final class Guard {
         && Sizes.of(literal.value(), literal.dataType()) <= SHORT;
   }
 
-  /** What reads all of its arguments is charged for it where they may be large, or where it is done many times. */
+  /**
+   * What reads all of its arguments is charged for it where they may be large, or where it is done
+   * many times.
+   */
   private static Expression linear(Expression inner, boolean inLoop) {
     List<Expression> children = CollectionConverters.asJava(inner.children());
     boolean reads = children.stream().anyMatch(child -> Sizes.varies(child.dataType()));
-    return reads && (inLoop || children.stream().anyMatch(Guard::isGrown)) ? Metered.of(inner, Model.LINEAR) : inner;
+    return reads && (inLoop || children.stream().anyMatch(Guard::isGrown))
+        ? Metered.of(inner, Model.LINEAR)
+        : inner;
   }
 
   private static boolean isGrown(Expression expression) {
-    return Trees.any(expression, each -> each instanceof Metered || each instanceof PatternCall || each instanceof Round);
+    return Trees.any(
+        expression,
+        each -> each instanceof Metered || each instanceof PatternCall || each instanceof Round);
   }
 
   @SuppressWarnings("unchecked")

@@ -11,7 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.expressions.codegen.JavaCode$;
 import org.apache.spark.sql.types.DataType;
 
-/** A value that was computed already: it stands in an expression where the one that computed it stood. */
+/**
+ * A value that was computed already: it stands in an expression where the one that computed it
+ * stood.
+ */
 final class Held extends GateExpression {
   private static final long serialVersionUID = 1L;
   private static final AtomicLong NUMBERS = new AtomicLong();
@@ -32,13 +35,17 @@ final class Held extends GateExpression {
     this.value = computed;
   }
 
-  /** Code that keeps what was computed in fields, which every method of the generated class sees. */
+  /**
+   * Code that keeps what was computed in fields, which every method of the generated class sees.
+   */
   String keep(CodegenContext context, ExprCode computed) {
     String isNull = field(context, CodeGenerator.JAVA_BOOLEAN(), "heldIsNull");
     String held = field(context, CodeGenerator.javaType(type), "held");
     code =
         new ExprCode(
-            EmptyBlock$.MODULE$, JavaCode$.MODULE$.isNullGlobal(isNull), JavaCode$.MODULE$.global(held, type));
+            EmptyBlock$.MODULE$,
+            JavaCode$.MODULE$.isNullGlobal(isNull),
+            JavaCode$.MODULE$.global(held, type));
     return "%s\n%s = %s;\n%s = %s;\n"
         .formatted(computed.code(), isNull, computed.isNull(), held, computed.value());
   }

@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 
-/** The SQL function {@code weft_kept(value)}: a value that is there already, charged because the record gets it anew. */
+/**
+ * The SQL function {@code weft_kept(value)}: a value that is there already, charged because the
+ * record gets it anew.
+ */
 public final class Kept extends GateExpression {
   private static final long serialVersionUID = 1L;
 
@@ -33,7 +36,9 @@ public final class Kept extends GateExpression {
     ExprCode value = part(0).genCode(context);
     String self = context.addReferenceObj("kept", this, Kept.class.getName());
     return value.copy(
-        code("%s\n%s.charge(%s ? null : (Object) (%s));\n".formatted(value.code(), self, value.isNull(), value.value())),
+        code(
+            "%s\n%s.charge(%s ? null : (Object) (%s));\n"
+                .formatted(value.code(), self, value.isNull(), value.value())),
         value.isNull(),
         value.value());
   }

@@ -15,7 +15,10 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 
-/** The expressions that may stand behind the gate, as {@code expressions.txt} lists them, and what guards each. */
+/**
+ * The expressions that may stand behind the gate, as {@code expressions.txt} lists them, and what
+ * guards each.
+ */
 final class Known {
   static final String PLAIN = "plain";
   static final String CHEAP = "cheap";
@@ -25,7 +28,8 @@ final class Known {
   static final String PATTERN = "pattern";
   static final String OWN = "own";
 
-  private static final List<String> HOMES = List.of("org.apache.spark.sql.catalyst.", "weft.kernel.gate.");
+  private static final List<String> HOMES =
+      List.of("org.apache.spark.sql.catalyst.", "weft.kernel.gate.");
   private static final Map<String, String> GUARDS = read();
 
   private Known() {}
@@ -34,13 +38,17 @@ final class Known {
   static String guard(Expression expression) {
     return find(expression)
         .orElseThrow(
-            () -> new RefusedException("Spark's expression " + name(expression) + " is not one that may run here."));
+            () ->
+                new RefusedException(
+                    "Spark's expression " + name(expression) + " is not one that may run here."));
   }
 
   /** What guards an expression, if it is known. */
   static Optional<String> find(Expression expression) {
     String home = expression.getClass().getName();
-    return HOMES.stream().anyMatch(home::startsWith) ? Optional.ofNullable(GUARDS.get(name(expression))) : Optional.empty();
+    return HOMES.stream().anyMatch(home::startsWith)
+        ? Optional.ofNullable(GUARDS.get(name(expression)))
+        : Optional.empty();
   }
 
   /** The class of an expression, or the method that it calls. */
@@ -50,7 +58,9 @@ final class Known {
     }
     if (expression instanceof Invoke call) {
       Object target = call.targetObject() instanceof Literal literal ? literal.value() : null;
-      return (target == null ? "UTF8String" : simple(target.getClass())) + "." + call.functionName();
+      return (target == null ? "UTF8String" : simple(target.getClass()))
+          + "."
+          + call.functionName();
     }
     return simple(expression.getClass());
   }

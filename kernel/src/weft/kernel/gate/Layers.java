@@ -20,11 +20,14 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import weft.kernel.Json;
 
-/** SELECT layers around a frame, from names and expressions that stay apart: no text is put together. */
+/**
+ * SELECT layers around a frame, from names and expressions that stay apart: no text is put
+ * together.
+ */
 public final class Layers {
   /**
-   * How many layers Spark resolves at once. It takes a round over all of them for each, and gives up after a hundred
-   * rounds; those that are resolved already it passes over.
+   * How many layers Spark resolves at once. It takes a round over all of them for each, and gives
+   * up after a hundred rounds; those that are resolved already it passes over.
    */
   private static final int TOGETHER = 4;
 
@@ -47,19 +50,29 @@ public final class Layers {
       }
       plan = new Project(CollectionConverters.asScala(columns).toSeq(), plan);
       if (++waiting % TOGETHER == 0) {
-        plan = spark.sessionState().analyzer().executeAndCheck(plan, new QueryPlanningTracker(Option.empty()));
+        plan =
+            spark
+                .sessionState()
+                .analyzer()
+                .executeAndCheck(plan, new QueryPlanningTracker(Option.empty()));
       }
     }
-    org.apache.spark.sql.classic.Dataset<Row> selected = org.apache.spark.sql.classic.Dataset.ofRows(spark, plan);
+    org.apache.spark.sql.classic.Dataset<Row> selected =
+        org.apache.spark.sql.classic.Dataset.ofRows(spark, plan);
     refuseUnknown(selected.queryExecution().analyzed(), layers.size());
     return selected;
   }
 
-  /** One expression as a column of a frame; refuses one that holds anything but known expressions. */
+  /**
+   * One expression as a column of a frame; refuses one that holds anything but known expressions.
+   */
   public static Column column(Dataset<Row> frame, String sql) {
     Column column = Sql.column(sql);
     refuseUnknown(
-        ((org.apache.spark.sql.classic.Dataset<Row>) frame.select(column)).queryExecution().analyzed(), 1);
+        ((org.apache.spark.sql.classic.Dataset<Row>) frame.select(column))
+            .queryExecution()
+            .analyzed(),
+        1);
     return column;
   }
 
@@ -70,13 +83,15 @@ public final class Layers {
       if (!(layer instanceof Project project)) {
         throw new RefusedException("Spark has read a selection as " + layer.nodeName() + ".");
       }
-      CollectionConverters.asJava(project.projectList()).forEach(column -> Guard.refuseUnknown((Expression) column));
+      CollectionConverters.asJava(project.projectList())
+          .forEach(column -> Guard.refuseUnknown((Expression) column));
       layer = project.child();
     }
   }
 
   private static NamedExpression named(String sql, String name) {
-    return new Alias(Sql.parse(sql), name, NamedExpression$.MODULE$.newExprId(), none(), Option.empty(), none());
+    return new Alias(
+        Sql.parse(sql), name, NamedExpression$.MODULE$.newExprId(), none(), Option.empty(), none());
   }
 
   @SuppressWarnings("unchecked")

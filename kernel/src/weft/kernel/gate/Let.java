@@ -14,7 +14,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Values under names, computed once, and a body that uses them.
  *
- * <p>Spark writes these out in full inside of conditional expressions, so that each nesting doubles them.
+ * <p>Spark writes these out in full inside of conditional expressions, so that each nesting doubles
+ * them.
  */
 final class Let extends Staged {
   private static final long serialVersionUID = 1L;
@@ -48,7 +49,10 @@ final class Let extends Staged {
     Expression body =
         Trees.mapped(
             part(0),
-            each -> each instanceof CommonExpressionRef name ? standing.getOrDefault(name.id(), each) : each);
+            each ->
+                each instanceof CommonExpressionRef name
+                    ? standing.getOrDefault(name.id(), each)
+                    : each);
     return new Stages(values, held, body, false);
   }
 

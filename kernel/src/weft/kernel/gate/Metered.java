@@ -22,7 +22,10 @@ final class Metered extends Staged {
     this.name = name;
   }
 
-  /** The call under this model. One of constants is hidden from Spark, which would compute it ahead of its guard. */
+  /**
+   * The call under this model. One of constants is hidden from Spark, which would compute it ahead
+   * of its guard.
+   */
   static Metered of(Expression call, Model model) {
     boolean isHidden = false;
     List<Expression> arguments = new ArrayList<>(CollectionConverters.asJava(call.children()));
@@ -30,7 +33,8 @@ final class Metered extends Staged {
       arguments.set(0, new Opaque(arguments.get(0)));
       isHidden = true;
     }
-    return new Metered(isHidden ? call.withNewChildren(seq(arguments)) : call, model, Known.name(call));
+    return new Metered(
+        isHidden ? call.withNewChildren(seq(arguments)) : call, model, Known.name(call));
   }
 
   Expression call() {

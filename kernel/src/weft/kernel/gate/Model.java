@@ -8,8 +8,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * How large the result of a function can become and how much work it is, told from its arguments alone. Bounds are
- * from above, and exact where a bound would turn away what is harmless.
+ * How large the result of a function can become and how much work it is, told from its arguments
+ * alone. Bounds are from above, and exact where a bound would turn away what is harmless.
  */
 enum Model {
   /** As much work as there is to read, and nothing that is larger than an argument. */
@@ -57,7 +57,8 @@ enum Model {
     void charge(Call call, Budget budget) {
       UTF8String pad = call.text(2);
       long missing = call.number(1) - call.text(0).numChars();
-      long fillings = pad.numBytes() == 0 ? 0 : Math.max(missing, 0) / Math.max(pad.numChars(), 1) + 1;
+      long fillings =
+          pad.numBytes() == 0 ? 0 : Math.max(missing, 0) / Math.max(pad.numChars(), 1) + 1;
       budget.make(call.size(0) + times(pad.numBytes(), fillings));
     }
   },
@@ -222,7 +223,8 @@ enum Model {
       long total = call.sizes();
       DataType element = ((ArrayType) call.type(0)).elementType();
       long pairs = times(call.elements(0), call.elements(call.count() - 1));
-      budget.work(isHashed(element) ? total : times(pairs, 1 + total / Math.max(call.elements(0), 1)));
+      budget.work(
+          isHashed(element) ? total : times(pairs, 1 + total / Math.max(call.elements(0), 1)));
       budget.make(total);
     }
   },
@@ -233,12 +235,16 @@ enum Model {
       budget.work(times(call.size(0), call.size(0)) / 64);
     }
   },
-  /** A part of bytes; a length so negative that Spark's arithmetic overflows would ask for two gigabytes. */
+  /**
+   * A part of bytes; a length so negative that Spark's arithmetic overflows would ask for two
+   * gigabytes.
+   */
   SLICE {
     @Override
     void charge(Call call, Budget budget) {
       if (Math.min(call.number(1), 0) + Math.min(call.number(2), 0) < Integer.MIN_VALUE) {
-        throw new TooMuchException("[VALUE_TOO_LARGE] No bytes have a length of " + call.number(2) + ".");
+        throw new TooMuchException(
+            "[VALUE_TOO_LARGE] No bytes have a length of " + call.number(2) + ".");
       }
     }
   };
@@ -255,7 +261,10 @@ enum Model {
     return !Sizes.varies(element) || element instanceof org.apache.spark.sql.types.StringType;
   }
 
-  /** A product that stays at the highest number instead of overflowing; nothing is taken less than no times. */
+  /**
+   * A product that stays at the highest number instead of overflowing; nothing is taken less than
+   * no times.
+   */
   static long times(long one, long two) {
     if (one <= 0 || two <= 0) {
       return 0;
@@ -294,7 +303,9 @@ enum Model {
     }
 
     long elements(int at) {
-      return values[at] instanceof org.apache.spark.sql.catalyst.util.ArrayData array ? array.numElements() : 0;
+      return values[at] instanceof org.apache.spark.sql.catalyst.util.ArrayData array
+          ? array.numElements()
+          : 0;
     }
 
     long number(int at) {

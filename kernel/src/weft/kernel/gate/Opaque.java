@@ -7,8 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 
 /**
- * A constant that Spark does not see as one, and so does not compute ahead. It reads the constant texts now, today and
- * the like as the clock says when they are cast to a time; a text that comes with a record is only a text.
+ * A constant that Spark does not see as one, and so does not compute ahead. It reads the constant
+ * texts now, today and the like as the clock says when they are cast to a time; a text that comes
+ * with a record is only a text.
  */
 final class Opaque extends GateExpression {
   private static final long serialVersionUID = 1L;

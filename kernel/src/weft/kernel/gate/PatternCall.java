@@ -14,11 +14,16 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.jdk.javaapi.CollectionConverters;
 import weft.kernel.pattern.PatternException;
 
-/** A function of Spark's that takes a pattern, matched in linear time. Patterns are constants; the rest is computed. */
+/**
+ * A function of Spark's that takes a pattern, matched in linear time. Patterns are constants; the
+ * rest is computed.
+ */
 public final class PatternCall extends GateExpression {
   private static final long serialVersionUID = 1L;
 
-  /** The names of parameters of addresses, which Spark puts into a pattern of its own as they are. */
+  /**
+   * The names of parameters of addresses, which Spark puts into a pattern of its own as they are.
+   */
   private static final Pattern PLAIN_KEY = Pattern.compile("[A-Za-z0-9_-]*");
 
   private final PatternFunction function;
@@ -26,14 +31,18 @@ public final class PatternCall extends GateExpression {
   private final DataType type;
   private transient PatternFunction.Ready ready;
 
-  private PatternCall(PatternFunction function, String[] patterns, DataType type, List<Expression> arguments) {
+  private PatternCall(
+      PatternFunction function, String[] patterns, DataType type, List<Expression> arguments) {
     super(arguments);
     this.function = function;
     this.patterns = patterns;
     this.type = type;
   }
 
-  /** The call in the place of Spark's own; refuses a pattern that is not constant, or that cannot be run. */
+  /**
+   * The call in the place of Spark's own; refuses a pattern that is not constant, or that cannot be
+   * run.
+   */
   static Expression of(Expression spark) {
     PatternFunction function = PatternFunction.of(spark);
     List<Expression> arguments = new ArrayList<>();
@@ -53,7 +62,8 @@ public final class PatternCall extends GateExpression {
       // A pattern that is null makes all of it null, whatever else there is.
       return spark;
     }
-    PatternCall call = new PatternCall(function, patterns.toArray(new String[0]), spark.dataType(), arguments);
+    PatternCall call =
+        new PatternCall(function, patterns.toArray(new String[0]), spark.dataType(), arguments);
     call.ready();
     return call;
   }
@@ -82,7 +92,8 @@ public final class PatternCall extends GateExpression {
       try {
         ready = function.prepare(patterns);
       } catch (PatternException e) {
-        throw new RefusedException("The pattern '" + patterns[0] + "' is refused: " + e.getMessage() + ".");
+        throw new RefusedException(
+            "The pattern '" + patterns[0] + "' is refused: " + e.getMessage() + ".");
       }
     }
     return ready;
@@ -139,7 +150,10 @@ public final class PatternCall extends GateExpression {
     String declared =
         "boolean %s = true;\n%s %s = %s;\n"
             .formatted(
-                result.isNull(), CodeGenerator.javaType(type), result.value(), CodeGenerator.defaultValue(type, false));
+                result.isNull(),
+                CodeGenerator.javaType(type),
+                result.value(),
+                CodeGenerator.defaultValue(type, false));
     return result.copy(code(declared + inside), result.isNull(), result.value());
   }
 

@@ -32,7 +32,8 @@ enum PatternFunction {
     @Override
     Ready prepare(String[] patterns) {
       LinearPattern pattern = LinearPattern.compile(patterns[0]);
-      return (values, budget) -> replaced(pattern, (UTF8String) values[0], values[1].toString(), (int) values[2], budget);
+      return (values, budget) ->
+          replaced(pattern, (UTF8String) values[0], values[1].toString(), (int) values[2], budget);
     }
   },
   EXTRACT("RegExpExtract", 1) {
@@ -42,7 +43,9 @@ enum PatternFunction {
       return (values, budget) -> {
         String text = values[0].toString();
         int[] found = pattern.findGroups(text, 0, 0, budget::work);
-        return found == null ? UTF8String.EMPTY_UTF8 : group(pattern, "regexp_extract", text, found, (int) values[1]);
+        return found == null
+            ? UTF8String.EMPTY_UTF8
+            : group(pattern, "regexp_extract", text, found, (int) values[1]);
       };
     }
   },
@@ -57,7 +60,8 @@ enum PatternFunction {
             text,
             0,
             start -> pattern.findGroups(text, 0, start, budget::work),
-            found -> pieces.add(group(pattern, "regexp_extract_all", text, found, (int) values[1])));
+            found ->
+                pieces.add(group(pattern, "regexp_extract_all", text, found, (int) values[1])));
         return pieces.array();
       };
     }
@@ -89,7 +93,8 @@ enum PatternFunction {
       LinearPattern pairs = patterns[0].isEmpty() ? null : LinearPattern.compile(patterns[0]);
       LinearPattern values = patterns[1].isEmpty() ? null : LinearPattern.compile(patterns[1]);
       return (given, budget) -> {
-        ArrayBasedMapBuilder map = new ArrayBasedMapBuilder(DataTypes.StringType, DataTypes.StringType);
+        ArrayBasedMapBuilder map =
+            new ArrayBasedMapBuilder(DataTypes.StringType, DataTypes.StringType);
         Pieces all = split(pairs, (UTF8String) given[0], -1, budget);
         budget.make(2 * all.size);
         for (UTF8String pair : all.all) {
@@ -127,7 +132,8 @@ enum PatternFunction {
         return function;
       }
     }
-    throw new RefusedException("Spark's expression " + Known.name(expression) + " is not one that may run here.");
+    throw new RefusedException(
+        "Spark's expression " + Known.name(expression) + " is not one that may run here.");
   }
 
   boolean takesPattern(int place) {
@@ -138,10 +144,13 @@ enum PatternFunction {
     return this == RLIKE || this == LIKE;
   }
 
-  private static UTF8String group(LinearPattern pattern, String name, String text, int[] found, int number) {
+  private static UTF8String group(
+      LinearPattern pattern, String name, String text, int[] found, int number) {
     RegExpExtractBase$.MODULE$.checkGroupIndex(name, pattern.groups(), number);
     int start = found[2 * number];
-    return start < 0 ? UTF8String.EMPTY_UTF8 : UTF8String.fromString(text.substring(start, found[2 * number + 1]));
+    return start < 0
+        ? UTF8String.EMPTY_UTF8
+        : UTF8String.fromString(text.substring(start, found[2 * number + 1]));
   }
 
   private static UTF8String replaced(
@@ -167,7 +176,10 @@ enum PatternFunction {
           out.append(text, copied[0], found[0]);
           replacement.append(
               out,
-              number -> found[2 * number] < 0 ? null : text.substring(found[2 * number], found[2 * number + 1]));
+              number ->
+                  found[2 * number] < 0
+                      ? null
+                      : text.substring(found[2 * number], found[2 * number + 1]));
           copied[0] = found[1];
           refuseLarge(out.length());
         });
@@ -177,14 +189,18 @@ enum PatternFunction {
     return result;
   }
 
-  /** A text cut at every match, at most so many pieces; without a pattern it is cut between its characters. */
+  /**
+   * A text cut at every match, at most so many pieces; without a pattern it is cut between its
+   * characters.
+   */
   private static Pieces split(LinearPattern pattern, UTF8String subject, int limit, Budget budget) {
     Pieces pieces = new Pieces(budget);
     String text = subject.toString();
     int copied = 0;
     int start = 0;
     while (start <= text.length() && (limit <= 0 || pieces.all.size() < limit - 1)) {
-      int[] found = pattern == null ? between(text, start) : pattern.find(text, 0, start, budget::work);
+      int[] found =
+          pattern == null ? between(text, start) : pattern.find(text, 0, start, budget::work);
       if (found == null) {
         break;
       }
@@ -231,7 +247,8 @@ enum PatternFunction {
     if (found[1] > found[0]) {
       return found[1];
     }
-    return found[1] + (found[1] < text.length() ? Character.charCount(text.codePointAt(found[1])) : 1);
+    return found[1]
+        + (found[1] < text.length() ? Character.charCount(text.codePointAt(found[1])) : 1);
   }
 
   private static void refuseLarge(int length) {

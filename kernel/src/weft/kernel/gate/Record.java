@@ -17,8 +17,9 @@ import scala.Option;
 import scala.collection.immutable.Map$;
 
 /**
- * The SQL function {@code weft_record(column, …)}: a record as JSON, for the letter that tells of its death. Null when it
- * cannot be written, because a dead record must not fail its batch by its obituary.
+ * The SQL function {@code weft_record(column, …)}: a record as JSON, for the letter that tells of
+ * its death. Null when it cannot be written, because a dead record must not fail its batch by its
+ * obituary.
  */
 public final class Record extends GateExpression {
   private static final long serialVersionUID = 1L;
@@ -65,7 +66,9 @@ public final class Record extends GateExpression {
       for (int at = 0; at < names.size(); at++) {
         type = type.add(names.get(at), part(at).dataType());
       }
-      writer = new StructsToJsonEvaluator(Map$.MODULE$.<String, String>empty(), type, Option.apply("UTC"));
+      writer =
+          new StructsToJsonEvaluator(
+              Map$.MODULE$.<String, String>empty(), type, Option.apply("UTC"));
     }
     try {
       GenericInternalRow row = new GenericInternalRow(values);
@@ -85,7 +88,9 @@ public final class Record extends GateExpression {
     for (int at = 0; at < parts().size(); at++) {
       ExprCode part = part(at).genCode(context);
       code.append(part.code())
-          .append("\nif (!%s) {\n  %s[%d] = %s;\n}\n".formatted(part.isNull(), values, at, part.value()));
+          .append(
+              "\nif (!%s) {\n  %s[%d] = %s;\n}\n"
+                  .formatted(part.isNull(), values, at, part.value()));
     }
     code.append(
         "UTF8String %s = (UTF8String) %s.write(%s);\nboolean %s = %s == null;\n"

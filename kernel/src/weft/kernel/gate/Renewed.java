@@ -12,10 +12,11 @@ import org.apache.spark.sql.catalyst.expressions.json.StructsToJsonEvaluator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * An expression that keeps a half-made result in itself, and after a failure is replaced by one that does not.
+ * An expression that keeps a half-made result in itself, and after a failure is replaced by one
+ * that does not.
  *
- * <p>Spark makes maps and writes texts in buffers that it empties when it is done, and keeps the last format it has read.
- * A record that fails in between would leave its own to the next one.
+ * <p>Spark makes maps and writes texts in buffers that it empties when it is done, and keeps the
+ * last format it has read. A record that fails in between would leave its own to the next one.
  */
 final class Renewed extends GateExpression implements CodegenFallback {
   private static final long serialVersionUID = 1L;
@@ -62,14 +63,18 @@ final class Renewed extends GateExpression implements CodegenFallback {
     if (expression instanceof Metered metered) {
       return metered.over(List.of(copy(metered.call())));
     }
-    List<Expression> parts = CollectionConverters.asJava(expression.children()).stream().map(Renewed::writer).toList();
+    List<Expression> parts =
+        CollectionConverters.asJava(expression.children()).stream().map(Renewed::writer).toList();
     return expression.withNewChildrenInternal(CollectionConverters.asScala(parts).toIndexedSeq());
   }
 
   /** A writer that is written out as a constant, made anew. */
   private static Expression writer(Expression part) {
-    return part instanceof Literal literal && literal.value() instanceof StructsToJsonEvaluator writer
-        ? new Literal(new StructsToJsonEvaluator(writer.options(), writer.inputSchema(), writer.timeZoneId()), literal.dataType())
+    return part instanceof Literal literal
+            && literal.value() instanceof StructsToJsonEvaluator writer
+        ? new Literal(
+            new StructsToJsonEvaluator(writer.options(), writer.inputSchema(), writer.timeZoneId()),
+            literal.dataType())
         : part;
   }
 

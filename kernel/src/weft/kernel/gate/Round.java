@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 
-/** The body of a lambda: each call of it is work, and its results are charged where the loop keeps them. */
+/**
+ * The body of a lambda: each call of it is work, and its results are charged where the loop keeps
+ * them.
+ */
 final class Round extends GateExpression {
   private static final long serialVersionUID = 1L;
   private static final long UNITS_PER_ROUND = 32;

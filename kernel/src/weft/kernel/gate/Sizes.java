@@ -85,12 +85,17 @@ public final class Sizes {
     return size;
   }
 
-  /** The bytes of a value of this type with nothing in it: what a parser makes of an empty object. */
+  /**
+   * The bytes of a value of this type with nothing in it: what a parser makes of an empty object.
+   */
   static long empty(DataType type) {
     return type instanceof StructType struct ? struct.length() * SLOT : SLOT;
   }
 
-  /** The bytes that an element of any array or map in this type takes when it is empty; 0 when there is none. */
+  /**
+   * The bytes that an element of any array or map in this type takes when it is empty; 0 when there
+   * is none.
+   */
   static long widestElement(DataType type) {
     if (type instanceof ArrayType array) {
       return Math.max(SLOT + empty(array.elementType()), widestElement(array.elementType()));

@@ -11,8 +11,9 @@ import scala.runtime.AbstractFunction0;
 /**
  * SQL expressions as text to Spark's trees, in one way only.
  *
- * <p>A session's own parser replaces {@code ${…}} before it parses, and reads quotes and backslashes as settings say;
- * so text that was checked could mean something else here. This one knows no variables and no session.
+ * <p>A session's own parser replaces {@code ${…}} before it parses, and reads quotes and
+ * backslashes as settings say; so text that was checked could mean something else here. This one
+ * knows no variables and no session.
  */
 public final class Sql {
   private static final SQLConf SETTINGS = settings();

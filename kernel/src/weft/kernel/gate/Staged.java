@@ -9,7 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 
-/** An expression that computes some values first, looks at them, and then computes a body in which they stand. */
+/**
+ * An expression that computes some values first, looks at them, and then computes a body in which
+ * they stand.
+ */
 public abstract class Staged extends GateExpression {
   private static final long serialVersionUID = 1L;
 
@@ -22,10 +25,14 @@ public abstract class Staged extends GateExpression {
     super(children);
   }
 
-  /** How it is staged; {@code isStrict} says that it is null as soon as one of the first values is. */
+  /**
+   * How it is staged; {@code isStrict} says that it is null as soon as one of the first values is.
+   */
   abstract Stages stage();
 
-  /** Looks at the first values; throws if the body must not be computed. Called by generated code. */
+  /**
+   * Looks at the first values; throws if the body must not be computed. Called by generated code.
+   */
   public void look(Object[] values) {}
 
   /** Whether {@link #look} has anything to look for. */
@@ -71,7 +78,8 @@ public abstract class Staged extends GateExpression {
     String inside =
         (looks() ? looking(context, boxed) : "")
             + "%s\n%s = %s;\n%s = %s;\n"
-                .formatted(body.code(), result.isNull(), body.isNull(), result.value(), body.value());
+                .formatted(
+                    body.code(), result.isNull(), body.isNull(), result.value(), body.value());
     for (int at = first.size() - 1; at >= 0; at--) {
       Held held = plan.held.get(at);
       inside =

@@ -50,7 +50,8 @@ final class TextSizes {
     StructField[] fields = type.fields();
     for (int at = 0; at < fields.length; at++) {
       DataType part = fields[at].dataType();
-      size += 6L * fields[at].name().length() + of(row.isNullAt(at) ? null : row.get(at, part), part);
+      size +=
+          6L * fields[at].name().length() + of(row.isNullAt(at) ? null : row.get(at, part), part);
     }
     return size;
   }

@@ -11,7 +11,9 @@ import scala.jdk.javaapi.CollectionConverters;
 final class Trees {
   private Trees() {}
 
-  /** The tree with every node replaced, children first; what is not changed stays the same object. */
+  /**
+   * The tree with every node replaced, children first; what is not changed stays the same object.
+   */
   static Expression mapped(Expression root, UnaryOperator<Expression> change) {
     return change.apply(over(root, child -> mapped(child, change)));
   }

@@ -20,15 +20,16 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.immutable.Seq;
 
 /**
- * The SQL function {@code weft_try(spent, expr, …)}: the values of expressions, or why they have none.
+ * The SQL function {@code weft_try(spent, expr, …)}: the values of expressions, or why they have
+ * none.
  *
- * <p>{@code spent} is what the functions of the steps before have spent of the record's {@link Budget}. The result has
- * {@code error}, {@code spent} as it is afterwards or null when none of it is counted, and {@code v0}, {@code v1} and
- * so on; when one expression fails, none has a value.
+ * <p>{@code spent} is what the functions of the steps before have spent of the record's {@link
+ * Budget}. The result has {@code error}, {@code spent} as it is afterwards or null when none of it
+ * is counted, and {@code v0}, {@code v1} and so on; when one expression fails, none has a value.
  *
- * <p>Its expressions get their guards when Spark has resolved them, before it computes constants, and again when code is
- * made, after it has rewritten them. They count as conditional, so that Spark does not compute a part that several of
- * them share outside, where nothing catches.
+ * <p>Its expressions get their guards when Spark has resolved them, before it computes constants,
+ * and again when code is made, after it has rewritten them. They count as conditional, so that
+ * Spark does not compute a part that several of them share outside, where nothing catches.
  */
 public final class TryValue extends GateExpression implements ConditionalExpression {
   public static final String NAME = "weft_try";
@@ -50,14 +51,17 @@ public final class TryValue extends GateExpression implements ConditionalExpress
 
   static TryValue of(List<Expression> children) {
     if (children.size() < 2) {
-      throw new IllegalArgumentException(NAME + " takes what is spent and at least one expression.");
+      throw new IllegalArgumentException(
+          NAME + " takes what is spent and at least one expression.");
     }
     return guardedOnce(children, false);
   }
 
   private static TryValue guardedOnce(List<Expression> children, boolean isGuarded) {
     boolean isReady = !isGuarded && children.stream().allMatch(Expression::resolved);
-    return isReady ? new TryValue(children.stream().map(Guard::guarded).toList(), true) : new TryValue(children, isGuarded);
+    return isReady
+        ? new TryValue(children.stream().map(Guard::guarded).toList(), true)
+        : new TryValue(children, isGuarded);
   }
 
   @Override
@@ -88,7 +92,9 @@ public final class TryValue extends GateExpression implements ConditionalExpress
   @Override
   public DataType dataType() {
     StructType type =
-        new StructType().add("error", DataTypes.StringType, true).add("spent", DataTypes.LongType, true);
+        new StructType()
+            .add("error", DataTypes.StringType, true)
+            .add("spent", DataTypes.LongType, true);
     for (int at = 1; at < parts().size(); at++) {
       type = type.add("v" + (at - 1), part(at).dataType(), true);
     }
@@ -134,7 +140,8 @@ public final class TryValue extends GateExpression implements ConditionalExpress
     List<String> values = new ArrayList<>();
     for (int at = 1; at < all.size(); at++) {
       ExprCode value = code(context, all.get(at));
-      // In a block of its own: Java's small compiler remembers, at every statement, each variable in sight.
+      // In a block of its own: Java's small compiler remembers, at every statement, each variable
+      // in sight.
       values.add(
           "{\n%s\nif (!%s) {\n  %s[%d] = %s;\n}\n}\n"
               .formatted(value.code(), value.isNull(), fields, VALUES - 1 + at, value.value()));
@@ -145,7 +152,12 @@ public final class TryValue extends GateExpression implements ConditionalExpress
             ? ""
             : "%s\n%s %s = %s.begin(%s ? null : (Object) (%s));\n"
                 .formatted(
-                    spent.code(), Budget.class.getName(), budget, getClass().getName(), spent.isNull(), spent.value());
+                    spent.code(),
+                    Budget.class.getName(),
+                    budget,
+                    getClass().getName(),
+                    spent.isNull(),
+                    spent.value());
     String end = isCounted() ? "%s[1] = %s.spent();\n".formatted(fields, budget) : "";
     String code =
         """
@@ -176,7 +188,10 @@ public final class TryValue extends GateExpression implements ConditionalExpress
     return result.copy(code(code), FalseLiteral$.MODULE$, result.value());
   }
 
-  /** The code of an expression; one that fails as its code is made, for what it has written out, fails for each row. */
+  /**
+   * The code of an expression; one that fails as its code is made, for what it has written out,
+   * fails for each row.
+   */
   private static ExprCode code(CodegenContext context, Expression expression) {
     try {
       return expression.genCode(context);

@@ -60,7 +60,9 @@ final class CharSkip {
     this.isAnchored = false;
   }
 
-  /** The next place at which a match can begin in a text that is searched from a place on, or -1. */
+  /**
+   * The next place at which a match can begin in a text that is searched from a place on, or -1.
+   */
   int from(String text, int from, int start) {
     if (isAnchored && start != from) {
       return -1;

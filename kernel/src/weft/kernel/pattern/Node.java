@@ -19,7 +19,10 @@ sealed interface Node {
   /** Parts of which the first that fits is taken. */
   record Choice(List<Node> parts) implements Node {}
 
-  /** A part over and over, as often as possible or as rarely; {@code most} is -1 where there is no limit. */
+  /**
+   * A part over and over, as often as possible or as rarely; {@code most} is -1 where there is no
+   * limit.
+   */
   record Repeat(Node body, int least, int most, boolean isGreedy) implements Node {}
 
   /** Whether it can match no characters at all. */

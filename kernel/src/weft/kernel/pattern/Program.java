@@ -3,7 +3,10 @@ package weft.kernel.pattern;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A pattern as instructions, of which several threads may stand at different ones at the same character. */
+/**
+ * A pattern as instructions, of which several threads may stand at different ones at the same
+ * character.
+ */
 final class Program {
   static final int ONE = 0;
   static final int SPLIT = 1;
@@ -52,7 +55,8 @@ final class Program {
 
   private int add(int kind, Object about) {
     if (code.size() >= MAX_SIZE) {
-      throw new PatternException("it has more than " + MAX_SIZE + " places when its repetitions are written out");
+      throw new PatternException(
+          "it has more than " + MAX_SIZE + " places when its repetitions are written out");
     }
     code.add(new int[] {kind, code.size() + 1, code.size() + 1});
     things.add(about);

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * Reads a pattern in Java's own dialect. What has no linear time (looking around, referring back, atomic groups) is
- * refused; what one character may be is left to Java.
+ * Reads a pattern in Java's own dialect. What has no linear time (looking around, referring back,
+ * atomic groups) is refused; what one character may be is left to Java.
  */
 final class Syntax {
   static final int MAX_LENGTH = 1_000;
@@ -193,7 +193,9 @@ final class Syntax {
             case 'm' -> Pattern.MULTILINE;
             case 's' -> Pattern.DOTALL;
             case 'u' -> Pattern.UNICODE_CASE;
-            default -> throw new PatternException("it sets the flag " + letters.charAt(at) + ", which is not taken");
+            default ->
+                throw new PatternException(
+                    "it sets the flag " + letters.charAt(at) + ", which is not taken");
           };
     }
     return flags;
@@ -247,7 +249,9 @@ final class Syntax {
     at = found.end();
     if (found.group("unit") != null && Character.isHighSurrogate(unit(found))) {
       Matcher other = ESCAPE.matcher(text).region(at, text.length());
-      if (other.lookingAt() && other.group("unit") != null && Character.isLowSurrogate(unit(other))) {
+      if (other.lookingAt()
+          && other.group("unit") != null
+          && Character.isLowSurrogate(unit(other))) {
         atom += other.group();
         at = other.end();
       }
@@ -287,7 +291,8 @@ final class Syntax {
           throw new PatternException("a repetition in it cannot be read");
         }
         least = number(count.group(1));
-        most = count.group(2) == null ? least : count.group(3).isEmpty() ? -1 : number(count.group(3));
+        most =
+            count.group(2) == null ? least : count.group(3).isEmpty() ? -1 : number(count.group(3));
         at = count.end();
         break;
       default:

@@ -12,17 +12,27 @@ import org.apache.spark.sql.types.StructType;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Columns that parse records, for the Python side: a struct of the declared columns and of the reason why not. */
+/**
+ * Columns that parse records, for the Python side: a struct of the declared columns and of the
+ * reason why not.
+ */
 public final class Parse {
   private Parse() {}
 
-  /** Parse JSON objects; {@code schema} is in Spark's JSON form, {@code required} a column's name or null. */
+  /**
+   * Parse JSON objects; {@code schema} is in Spark's JSON form, {@code required} a column's name or
+   * null.
+   */
   public static Column json(Column value, Column header, String schema, String required) {
     return column(value, header, new JsonRecords((StructType) DataType.fromJson(schema), required));
   }
 
-  /** Parse CSV lines, whose columns are named by {@code header} or, where that is null, in declared order. */
-  public static Column csv(Column value, Column header, String schema, String required, String separator) {
+  /**
+   * Parse CSV lines, whose columns are named by {@code header} or, where that is null, in declared
+   * order.
+   */
+  public static Column csv(
+      Column value, Column header, String schema, String required, String separator) {
     StructType columns = (StructType) DataType.fromJson(schema);
     return column(value, header, new CsvRecords(columns, required, separator.charAt(0)));
   }
@@ -33,9 +43,11 @@ public final class Parse {
         CollectionConverters.asScala(
                 List.of(ExpressionUtils.expression(value), ExpressionUtils.expression(header)))
             .toSeq();
-    // Nulls go to the parser too (it has a word to say about them), and it never returns null itself.
+    // Nulls go to the parser too (it has a word to say about them), and it never returns null
+    // itself.
     return ExpressionUtils.column(
-        new Invoke(target, "parse", parser.resultType(), arguments, emptyTypes(), false, false, true));
+        new Invoke(
+            target, "parse", parser.resultType(), arguments, emptyTypes(), false, false, true));
   }
 
   @SuppressWarnings("unchecked")

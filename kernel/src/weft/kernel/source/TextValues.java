@@ -24,7 +24,9 @@ import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 
-/** Texts to Spark's internal values: the rules that JSON strings, JSON numbers and CSV fields share. */
+/**
+ * Texts to Spark's internal values: the rules that JSON strings, JSON numbers and CSV fields share.
+ */
 final class TextValues {
   private static final long MIN_MICROS = -62_135_596_800_000_000L; // 0001-01-01T00:00:00Z
   private static final long MAX_MICROS = 253_402_300_799_999_999L; // the last microsecond of 9999
@@ -83,7 +85,8 @@ final class TextValues {
   /** A number as a decimal: digits beyond the scale are rounded half up, as SQL casts do. */
   static Decimal decimal(BigDecimal number, DecimalType type) throws BadRecord {
     // Both guards keep setScale from writing out the digits of numbers such as 1e999999999.
-    if (number.signum() != 0 && number.precision() - (long) number.scale() > type.precision() - type.scale()) {
+    if (number.signum() != 0
+        && number.precision() - (long) number.scale() > type.precision() - type.scale()) {
       throw BadRecord.outOfRange(type.catalogString(), number.toString());
     }
     boolean tiny = number.scale() - (long) number.precision() > type.scale();
@@ -151,7 +154,8 @@ final class TextValues {
 
   private static Object date(String text) throws BadRecord {
     UTF8String trimmed = UTF8String.fromString(text.trim());
-    Option<Object> days = beginsWithDate(trimmed) ? DateTimeUtils.stringToDate(trimmed) : Option.empty();
+    Option<Object> days =
+        beginsWithDate(trimmed) ? DateTimeUtils.stringToDate(trimmed) : Option.empty();
     if (days.isEmpty()) {
       throw BadRecord.expected("date", quote(text)).hint("write 2026-01-31");
     }
@@ -169,7 +173,9 @@ final class TextValues {
     }
     UTF8String bytes = UTF8String.fromString(trimmed);
     Option<Object> micros =
-        beginsWithDate(bytes) ? DateTimeUtils.stringToTimestamp(bytes, ZoneOffset.UTC) : Option.empty();
+        beginsWithDate(bytes)
+            ? DateTimeUtils.stringToTimestamp(bytes, ZoneOffset.UTC)
+            : Option.empty();
     if (micros.isEmpty()) {
       throw BadRecord.expected("timestamp", quote(text))
           .hint("write 2026-01-31T12:00:00Z or milliseconds since 1970");

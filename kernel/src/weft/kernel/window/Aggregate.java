@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.DataType;
 /**
  * One aggregate as a triple of partial, merge and final over slots of a {@link Table}.
  *
- * <p>All slots zero, or null, is the aggregate of no records. Results do not depend on the order in which records
- * and partials come, so that a pane is the same however its batches were cut.
+ * <p>All slots zero, or null, is the aggregate of no records. Results do not depend on the order in
+ * which records and partials come, so that a pane is the same however its batches were cut.
  */
 abstract class Aggregate implements Serializable {
   private static final long serialVersionUID = 1;
@@ -33,7 +33,14 @@ abstract class Aggregate implements Serializable {
 
   /** Takes another accumulator in, which may not be used afterwards. */
   abstract void merge(
-      long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo);
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo);
 
   /** The value of the accumulator over this many records, as Catalyst holds it. */
   abstract Object result(long records, long[] longs, int l, Object[] objects, int o);

@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DecimalType;
 
-/** Exact sum or mean of decimals of more than 28 digits. A sum that does not fit its type is null. */
+/**
+ * Exact sum or mean of decimals of more than 28 digits. A sum that does not fit its type is null.
+ */
 final class BigSum extends Aggregate {
   private static final long serialVersionUID = 1;
 
@@ -41,13 +43,22 @@ final class BigSum extends Aggregate {
   void add(long[] longs, int l, Object[] objects, int o, InternalRow row, Moment moment) {
     if (!row.isNullAt(argument)) {
       longs[l]++;
-      BigDecimal value = row.getDecimal(argument, input.precision(), input.scale()).toJavaBigDecimal();
+      BigDecimal value =
+          row.getDecimal(argument, input.precision(), input.scale()).toJavaBigDecimal();
       plus(objects, o, value.unscaledValue());
     }
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     longs[l] += otherLongs[ol];
     if (others[oo] != null) {
       plus(objects, o, (BigInteger) others[oo]);

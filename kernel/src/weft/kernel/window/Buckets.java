@@ -5,8 +5,8 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 /**
  * The grouping keys of the buckets that keys are spread over.
  *
- * <p>Spark places a group by the hash of its key. The keys here are chosen so that the buckets spread evenly over any
- * number of partitions that divides theirs.
+ * <p>Spark places a group by the hash of its key. The keys here are chosen so that the buckets
+ * spread evenly over any number of partitions that divides theirs.
  */
 final class Buckets {
   private static final int SPARK_SEED = 42;

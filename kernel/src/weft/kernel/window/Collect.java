@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.DataType;
 /**
  * All values that are not null: as a list in the order of the records, or as a set.
  *
- * <p>A set is sorted where its type has an order, and by its bytes otherwise, so that equal panes have equal bytes.
+ * <p>A set is sorted where its type has an order, and by its bytes otherwise, so that equal panes
+ * have equal bytes.
  */
 final class Collect extends Aggregate {
   private static final long serialVersionUID = 1;
@@ -29,9 +30,10 @@ final class Collect extends Aggregate {
     this.isSet = isSet;
     this.isSortable = org.apache.spark.sql.catalyst.expressions.RowOrdering.isOrderable(element);
     if (isSet) {
-      this.tuple = isSortable
-          ? new Tuple(List.of(element), false, false, List.of())
-          : new Tuple(List.of(), false, false, List.of(element));
+      this.tuple =
+          isSortable
+              ? new Tuple(List.of(element), false, false, List.of())
+              : new Tuple(List.of(), false, false, List.of(element));
     } else {
       this.tuple = new Tuple(List.of(), false, true, List.of(element));
     }
@@ -78,7 +80,15 @@ final class Collect extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (others[oo] != null) {
       values(objects, o).addAll(values(others, oo));
     }

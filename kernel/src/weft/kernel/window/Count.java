@@ -40,7 +40,15 @@ final class Count extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (argument >= 0) {
       longs[l] += otherLongs[ol];
     }

@@ -10,7 +10,10 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.gate.Sql;
 
-/** Drops records whose key was seen within a time: rows that are kept, late rows, and a report per bucket. */
+/**
+ * Drops records whose key was seen within a time: rows that are kept, late rows, and a report per
+ * bucket.
+ */
 public final class Dedupe {
   private Dedupe() {}
 
@@ -21,7 +24,8 @@ public final class Dedupe {
     int buckets = spec.get("buckets").intValue();
     List<Column> inputs = Plan.head(spec);
     List<Column> keys = new ArrayList<>();
-    spec.get("by").forEach(each -> keys.add(Plan.key(rows, Sql.column(each.get("expr").textValue()))));
+    spec.get("by")
+        .forEach(each -> keys.add(Plan.key(rows, Sql.column(each.get("expr").textValue()))));
     inputs.addAll(keys);
     inputs.add(Sql.column(Plan.WEFT + ".at").cast(DataTypes.TimestampType));
     StructType stream = Plan.columns(rows, inputs);
@@ -33,7 +37,8 @@ public final class Dedupe {
             .add("late", late)
             .add("control", DataTypes.StringType)
             .add("dead", DeadRow.type(rows));
-    Shipper shipper = new Shipper(Plan.expressions(inputs), late, specJson, buckets, keys.size(), within);
+    Shipper shipper =
+        new Shipper(Plan.expressions(inputs), late, specJson, buckets, keys.size(), within);
     return Plan.run(rows, shipper, new DedupeEngine(buckets, within), result, Plan.isOnHeap(spec));
   }
 }

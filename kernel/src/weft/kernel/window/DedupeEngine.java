@@ -16,9 +16,10 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * Lets the first record of a key through and drops those that follow it within a time.
  *
- * <p>First is the first knot's, and within a knot the earliest; a record that comes later but is earlier by less than
- * the time is a duplicate too. A key is forgotten once the watermark has passed its time. A stream without event times
- * has no watermark: there, time has come as far as the last record that was written to it.
+ * <p>First is the first knot's, and within a knot the earliest; a record that comes later but is
+ * earlier by less than the time is a duplicate too. A key is forgotten once the watermark has
+ * passed its time. A stream without event times has no watermark: there, time has come as far as
+ * the last record that was written to it.
  */
 final class DedupeEngine implements Engine {
   private static final long serialVersionUID = 1;
@@ -34,7 +35,9 @@ final class DedupeEngine implements Engine {
     this.within = within;
   }
 
-  /** A record that waits for its verdict; without an event time, its time is when it was written. */
+  /**
+   * A record that waits for its verdict; without an event time, its time is when it was written.
+   */
   private record Record(byte[] key, long eventTime, byte[] id, byte[] row) {}
 
   @Override
@@ -67,7 +70,9 @@ final class DedupeEngine implements Engine {
     knots.forEach(
         knot -> {
           List<Record> brought = records.getOrDefault(knot, new ArrayList<>());
-          brought.sort(Comparator.comparingLong(Record::eventTime).thenComparing(Record::id, Arrays::compare));
+          brought.sort(
+              Comparator.comparingLong(Record::eventTime)
+                  .thenComparing(Record::id, Arrays::compare));
           brought.forEach(record -> judge(record, state, store, seen, kept, report));
           long mark = knots.watermark();
           long reached = mark == Knots.NONE ? arrivals.getOrDefault(knot, Knots.NONE) : mark;
@@ -82,7 +87,8 @@ final class DedupeEngine implements Engine {
     }
     out.add(
         RowFactory.create(
-            Message.REPORT, report.toJson(Buckets.ofGroup(group, buckets), state.watermark, null, state.windows)));
+            Message.REPORT,
+            report.toJson(Buckets.ofGroup(group, buckets), state.watermark, null, state.windows)));
     return out;
   }
 
@@ -94,7 +100,12 @@ final class DedupeEngine implements Engine {
   }
 
   private void judge(
-      Record record, KeyState state, Store store, Map<UTF8String, Long> seen, Blob kept, Report report) {
+      Record record,
+      KeyState state,
+      Store store,
+      Map<UTF8String, Long> seen,
+      Blob kept,
+      Report report) {
     UTF8String key = UTF8String.fromBytes(record.key());
     long eventMs = Math.floorDiv(record.eventTime(), 1000L);
     Long first = seen.containsKey(key) ? seen.get(key) : find(store, record.key());

@@ -16,9 +16,17 @@ import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.NumericType;
 import org.apache.spark.sql.types.ShortType;
 
-/** A declared aggregate: its name, its function and the types of its arguments. State is read back by it. */
+/**
+ * A declared aggregate: its name, its function and the types of its arguments. State is read back
+ * by it.
+ */
 record Definition(
-    String name, String function, List<DataType> types, double[] shares, boolean isMany, boolean skipsNulls)
+    String name,
+    String function,
+    List<DataType> types,
+    double[] shares,
+    boolean isMany,
+    boolean skipsNulls)
     implements Serializable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -54,9 +62,11 @@ record Definition(
 
   /** The type to which an argument is cast before the function sees it, or null to leave it. */
   static DataType cast(String function, DataType type) {
-    boolean isSmall = type instanceof IntegerType || type instanceof ShortType || type instanceof ByteType;
+    boolean isSmall =
+        type instanceof IntegerType || type instanceof ShortType || type instanceof ByteType;
     return switch (function) {
-      case "sum", "avg" -> isSmall ? DataTypes.LongType : type instanceof FloatType ? DataTypes.DoubleType : null;
+      case "sum", "avg" ->
+          isSmall ? DataTypes.LongType : type instanceof FloatType ? DataTypes.DoubleType : null;
       case "stddev", "stddev_pop", "variance", "var_pop" -> DataTypes.DoubleType;
       default -> null;
     };
@@ -105,7 +115,9 @@ record Definition(
   }
 
   private Aggregate percentile(int argument, DataType type) {
-    if (type instanceof NumericType || type instanceof DateType || type.equals(DataTypes.TimestampType)) {
+    if (type instanceof NumericType
+        || type instanceof DateType
+        || type.equals(DataTypes.TimestampType)) {
       return new Percentile(argument, type, shares, isMany);
     }
     throw wrongType(type, "a number, a date or a timestamp");
@@ -113,6 +125,14 @@ record Definition(
 
   private IllegalArgumentException wrongType(DataType type, String wanted) {
     return new IllegalArgumentException(
-        "Aggregate '" + name + "': " + function + " needs " + wanted + ", not " + type.catalogString() + ".");
+        "Aggregate '"
+            + name
+            + "': "
+            + function
+            + " needs "
+            + wanted
+            + ", not "
+            + type.catalogString()
+            + ".");
   }
 }

@@ -8,8 +8,9 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 
 /**
- * About how many different values there are: exact up to {@value #EXACT}, then a HyperLogLog of 4,096 registers, with
- * a standard error of 1.6 percent. Which of the two it is depends on the values alone, not on their order.
+ * About how many different values there are: exact up to {@value #EXACT}, then a HyperLogLog of
+ * 4,096 registers, with a standard error of 1.6 percent. Which of the two it is depends on the
+ * values alone, not on their order.
  */
 final class Distinct extends Aggregate {
   private static final long serialVersionUID = 1;
@@ -84,7 +85,15 @@ final class Distinct extends Aggregate {
 
   @Override
   @SuppressWarnings("unchecked")
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (others[oo] == null) {
       return;
     }
@@ -110,7 +119,9 @@ final class Distinct extends Aggregate {
     if (objects[o] == null) {
       return 0L;
     }
-    return objects[o] instanceof byte[] registers ? estimate(registers) : (long) ((Set<?>) objects[o]).size();
+    return objects[o] instanceof byte[] registers
+        ? estimate(registers)
+        : (long) ((Set<?>) objects[o]).size();
   }
 
   /** Ertl's estimator (2017): without bias over the whole range, and without tables. */

@@ -3,8 +3,8 @@ package weft.kernel.window;
 import java.util.Arrays;
 
 /**
- * A record that is late unless its bucket takes it: the one of a session that may still be kept, or of a stream that is
- * ahead of the operator it goes into.
+ * A record that is late unless its bucket takes it: the one of a session that may still be kept, or
+ * of a stream that is ahead of the operator it goes into.
  *
  * @param eventMs its event time
  * @param segment its accumulators, alone

@@ -13,7 +13,10 @@ import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 
-/** Smallest or largest of values that fit a long: whole numbers, doubles, dates, timestamps, booleans. */
+/**
+ * Smallest or largest of values that fit a long: whole numbers, doubles, dates, timestamps,
+ * booleans.
+ */
 final class Extreme extends Aggregate {
   private static final long serialVersionUID = 1;
 
@@ -58,7 +61,15 @@ final class Extreme extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (otherLongs[ol] != 0) {
       take(longs, l, otherLongs[ol + 1]);
     }

@@ -9,9 +9,11 @@ import org.apache.spark.sql.streaming.GroupState;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Runs an engine on Spark's flatMapGroupsWithState, which any state store takes, Spark's in-memory one too.
+ * Runs an engine on Spark's flatMapGroupsWithState, which any state store takes, Spark's in-memory
+ * one too.
  *
- * <p>The state of a bucket is one value, read and written whole in every batch: for state that fits the heap.
+ * <p>The state of a bucket is one value, read and written whole in every batch: for state that fits
+ * the heap.
  */
 final class HeapState implements FlatMapGroupsWithStateFunction<Integer, Row, byte[], Row> {
   private static final long serialVersionUID = 1;

@@ -11,14 +11,17 @@ import java.util.Set;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * One batch of one bucket, for windows that are each key's own: sessions, global windows, and windows whose panes also
- * come by count or time.
+ * One batch of one bucket, for windows that are each key's own: sessions, global windows, and
+ * windows whose panes also come by count or time.
  *
- * <p>Knot by knot: the knot's records, and the panes that their number brings; then its watermark, and the panes that
- * it brings. A key is read when it is first needed and written once, at the end of the batch.
+ * <p>Knot by knot: the knot's records, and the panes that their number brings; then its watermark,
+ * and the panes that it brings. A key is read when it is first needed and written once, at the end
+ * of the batch.
  */
 final class KeyBucket {
-  /** A session's place in the agenda is rounded down to this part of the gap, so that times are few. */
+  /**
+   * A session's place in the agenda is rounded down to this part of the gap, so that times are few.
+   */
   private static final int STEPS_PER_GAP = 16;
 
   /** A key with its windows, as the batch has changed them. */
@@ -106,9 +109,10 @@ final class KeyBucket {
     while (nextWindow < key.windows.size() || nextArrival < arrivals.size()) {
       List<KeyWindow> parts = new ArrayList<>();
       List<Arrival> news = new ArrayList<>();
-      long start = Math.min(
-          nextWindow < key.windows.size() ? key.windows.get(nextWindow).start : Long.MAX_VALUE,
-          nextArrival < arrivals.size() ? arrivals.get(nextArrival).start() : Long.MAX_VALUE);
+      long start =
+          Math.min(
+              nextWindow < key.windows.size() ? key.windows.get(nextWindow).start : Long.MAX_VALUE,
+              nextArrival < arrivals.size() ? arrivals.get(nextArrival).start() : Long.MAX_VALUE);
       long end = start;
       for (boolean grows = true; grows; ) {
         grows = false;
@@ -137,7 +141,10 @@ final class KeyBucket {
     key.windows = merged;
   }
 
-  /** One session out of several; it counts its panes anew unless its bounds are those of one of them. */
+  /**
+   * One session out of several; it counts its panes anew unless its bounds are those of one of
+   * them.
+   */
   private KeyWindow unite(long start, long end, List<KeyWindow> parts) {
     KeyWindow session = new KeyWindow(start, end, layout);
     for (KeyWindow part : parts) {
@@ -192,12 +199,16 @@ final class KeyBucket {
     }
   }
 
-  /** Fires a window if the watermark says so, and tells whether its lateness has passed and it is gone. */
+  /**
+   * Fires a window if the watermark says so, and tells whether its lateness has passed and it is
+   * gone.
+   */
   private boolean fireByTime(Key key, KeyWindow window, long before) {
     boolean isEnded = shape.isEnded(window.end, state.watermark);
     boolean isExpired = isExpired(window);
     boolean atEnd = isEnded && !window.closed && !shape.isPlain && !shape.isFinal;
-    boolean byTime = window.pending > 0 && (shape.isPlain || !isEnded) && hasCrossed(window, before);
+    boolean byTime =
+        window.pending > 0 && (shape.isPlain || !isEnded) && hasCrossed(window, before);
     boolean atLast = isExpired && (shape.isFinal || window.pending > 0);
     if (atEnd || byTime || atLast) {
       window.closed = isEnded;
@@ -206,7 +217,10 @@ final class KeyBucket {
     return isExpired;
   }
 
-  /** Whether the watermark has passed a multiple of the pace that lies after the window's first record. */
+  /**
+   * Whether the watermark has passed a multiple of the pace that lies after the window's first
+   * record.
+   */
   private boolean hasCrossed(KeyWindow window, long before) {
     if (shape.earlyEvery == Shape.NEVER) {
       return false;
@@ -249,7 +263,9 @@ final class KeyBucket {
     return shape.isGlobal() ? state.watermark : window.end - 1;
   }
 
-  /** Puts a window into the agenda for the next time at which the watermark may change something. */
+  /**
+   * Puts a window into the agenda for the next time at which the watermark may change something.
+   */
   private void plan(Key key, KeyWindow window) {
     boolean isEnded = shape.isEnded(window.end, state.watermark);
     long next = expiry(window);
@@ -257,7 +273,8 @@ final class KeyBucket {
       next = Math.min(next, window.end);
     }
     if (shape.earlyEvery != Shape.NEVER && window.pending > 0 && (shape.isPlain || !isEnded)) {
-      next = Math.min(next, Millis.next(Math.max(state.watermark, first(window)), shape.earlyEvery));
+      next =
+          Math.min(next, Millis.next(Math.max(state.watermark, first(window)), shape.earlyEvery));
     }
     if (shape.isSession() && next != KeyWindow.NOT_DUE) {
       next = Millis.floor(next, Math.max(1, shape.gap / STEPS_PER_GAP));
@@ -272,7 +289,10 @@ final class KeyBucket {
     }
   }
 
-  /** When a window is dropped: its lateness after its end, or a global one its time to live after its last record. */
+  /**
+   * When a window is dropped: its lateness after its end, or a global one its time to live after
+   * its last record.
+   */
   private long expiry(KeyWindow window) {
     if (shape.isGlobal()) {
       return shape.ttl == Shape.NEVER ? KeyWindow.NOT_DUE : Millis.plus(window.last, shape.ttl);

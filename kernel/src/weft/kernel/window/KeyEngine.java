@@ -12,7 +12,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Runs windows that are each key's own: sorts the messages of a batch by knot and key and hands them to its bucket. */
+/**
+ * Runs windows that are each key's own: sorts the messages of a batch by knot and key and hands
+ * them to its bucket.
+ */
 final class KeyEngine implements Engine {
   private static final long serialVersionUID = 1;
 
@@ -74,12 +77,17 @@ final class KeyEngine implements Engine {
     report.panes = panes.panes();
     late.forEach(each -> out.add(RowFactory.create(Message.LATE, each)));
     panes.messages().forEach(message -> out.add(RowFactory.create(Message.PANES, message)));
-    byte[] told = report.toJson(Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
+    byte[] told =
+        report.toJson(
+            Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
     out.add(RowFactory.create(Message.REPORT, told));
     return out;
   }
 
-  /** Takes a record into every window of its own that is still kept at a watermark; one that has none is late. */
+  /**
+   * Takes a record into every window of its own that is still kept at a watermark; one that has
+   * none is late.
+   */
   private void judge(
       Doubt doubt, long watermark, Map<UTF8String, List<Arrival>> arrivals, List<byte[]> late) {
     Shape shape = task.shape();
@@ -91,7 +99,9 @@ final class KeyEngine implements Engine {
     boolean isLate = true;
     long slice = shape.slice(doubt.eventMs());
     long last = shape.lastStart(slice);
-    for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+    for (long start = shape.firstStart(slice);
+        start <= last;
+        start = Millis.plus(start, shape.slide)) {
       if (!shape.isExpired(Millis.plus(start, shape.size), watermark)) {
         isLate = false;
         read(doubt.segment(), start, null, arrivals);
@@ -108,14 +118,17 @@ final class KeyEngine implements Engine {
     return arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
   }
 
-  private void read(byte[] segment, long time, byte[] lateRow, Map<UTF8String, List<Arrival>> arrivals) {
+  private void read(
+      byte[] segment, long time, byte[] lateRow, Map<UTF8String, List<Arrival>> arrivals) {
     Layout layout = task.layout();
     Shape shape = task.shape();
     Table table = new Table(layout);
     Segment.readInto(segment, table, new Reader(layout, layout));
     for (int entry = 0; entry < table.size(); entry++) {
-      long[] longs = Arrays.copyOfRange(table.longs(), entry * layout.longs, (entry + 1) * layout.longs);
-      Object[] objects = Arrays.copyOfRange(table.objects(), entry * layout.objects, (entry + 1) * layout.objects);
+      long[] longs =
+          Arrays.copyOfRange(table.longs(), entry * layout.longs, (entry + 1) * layout.longs);
+      Object[] objects =
+          Arrays.copyOfRange(table.objects(), entry * layout.objects, (entry + 1) * layout.objects);
       long start = time;
       long end = Millis.plus(time, shape.size);
       if (shape.isSession()) {

@@ -10,11 +10,14 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * The head of a bucket whose keys have windows of their own: its watermark and its agenda.
  *
- * <p>The agenda says at which times which keys are to be looked at. A key may be named too early or twice, never too
- * late, so a session that grows costs nothing here.
+ * <p>The agenda says at which times which keys are to be looked at. A key may be named too early or
+ * twice, never too late, so a session that grows costs nothing here.
  */
 final class KeyState {
-  /** One time of the agenda: how many lists of keys the state keeps for it, and the lowest stamp of their panes. */
+  /**
+   * One time of the agenda: how many lists of keys the state keeps for it, and the lowest stamp of
+   * their panes.
+   */
   static final class Due {
     int parts;
     long earliest = Long.MAX_VALUE;

@@ -30,6 +30,8 @@ final class KeyText {
     if (type instanceof TimestampType) {
       return Instant.EPOCH.plus((Long) value, ChronoUnit.MICROS).toString();
     }
-    return type instanceof DateType ? LocalDate.ofEpochDay((Integer) value).toString() : value.toString();
+    return type instanceof DateType
+        ? LocalDate.ofEpochDay((Integer) value).toString()
+        : value.toString();
   }
 }

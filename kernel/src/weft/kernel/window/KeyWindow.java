@@ -70,7 +70,10 @@ final class KeyWindow {
     layout.merge(longs, 0, objects, 0, otherLongs, 0, others, 0);
   }
 
-  /** Forgets the records, but not what was told of them, nor when the first and the last of them were. */
+  /**
+   * Forgets the records, but not what was told of them, nor when the first and the last of them
+   * were.
+   */
   void clear(Layout layout) {
     layout.clear(longs);
     Arrays.fill(objects, null);

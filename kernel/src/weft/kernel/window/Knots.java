@@ -7,10 +7,12 @@ import java.util.TreeMap;
 import java.util.function.LongConsumer;
 
 /**
- * The knots of a batch, in order, with the watermark that holds after each; {@link #NONE} where there is none yet.
+ * The knots of a batch, in order, with the watermark that holds after each; {@link #NONE} where
+ * there is none yet.
  *
- * <p>Knots of several inputs take turns by number: a knot's place is its number times the inputs, plus its input's.
- * The watermark of a pipeline is the lowest of its inputs', and none while one of them has none.
+ * <p>Knots of several inputs take turns by number: a knot's place is its number times the inputs,
+ * plus its input's. The watermark of a pipeline is the lowest of its inputs', and none while one of
+ * them has none.
  */
 final class Knots {
   static final long NONE = Long.MIN_VALUE;
@@ -32,7 +34,9 @@ final class Knots {
       int input = node.path("input").asInt();
       for (JsonNode knot : node.get("knots")) {
         JsonNode watermark = knot.get(1);
-        marks.put(knot.get(0).longValue() * inputs + input, watermark.isNull() ? NONE : watermark.longValue());
+        marks.put(
+            knot.get(0).longValue() * inputs + input,
+            watermark.isNull() ? NONE : watermark.longValue());
       }
     } catch (IOException e) {
       throw new IllegalArgumentException("A control row is not JSON.", e);

@@ -15,7 +15,10 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Writes a late record as a row: its columns, the bounds of the window it missed, its lateness, its position. */
+/**
+ * Writes a late record as a row: its columns, the bounds of the window it missed, its lateness, its
+ * position.
+ */
 final class LateRow {
   private final UnsafeProjection whole;
   private final GenericInternalRow added = new GenericInternalRow(3);
@@ -25,7 +28,9 @@ final class LateRow {
     this.whole = UnsafeProjection.create(CollectionConverters.asScala(places(type)).toList());
   }
 
-  /** The same late row with another lateness: that by the watermark of the operator which judged it. */
+  /**
+   * The same late row with another lateness: that by the watermark of the operator which judged it.
+   */
   static byte[] behind(byte[] written, StructType type, long lateness) {
     UnsafeRow row = new UnsafeRow(type.size());
     row.pointTo(written, Platform.BYTE_ARRAY_OFFSET + Long.BYTES, written.length - Long.BYTES);
@@ -70,8 +75,8 @@ final class LateRow {
   }
 
   /**
-   * Appends one late row, given the columns of the stream and then its position; one without an event time misses no
-   * window and has no lateness.
+   * Appends one late row, given the columns of the stream and then its position; one without an
+   * event time misses no window and has no lateness.
    */
   void write(InternalRow columns, Long startMs, Long endMs, Long lateness, Blob out) {
     added.update(0, startMs == null ? null : Millis.toMicros(startMs));

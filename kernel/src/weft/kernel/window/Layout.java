@@ -13,9 +13,9 @@ import org.apache.spark.sql.catalyst.InternalRow;
 /**
  * Where the accumulators of one key lie among its slots.
  *
- * <p>The first slot counts records. Then, where they are needed: the lowest or highest event time that may still stamp
- * a pane, and the first and last event time. Then the aggregates. Its id names the form, so that state written under
- * another list of aggregates is recognised and read.
+ * <p>The first slot counts records. Then, where they are needed: the lowest or highest event time
+ * that may still stamp a pane, and the first and last event time. Then the aggregates. Its id names
+ * the form, so that state written under another list of aggregates is recognised and read.
  */
 final class Layout implements Serializable {
   private static final long serialVersionUID = 1;
@@ -70,7 +70,8 @@ final class Layout implements Serializable {
   /** The text from which `fromJson` makes a layout that reads the same state. */
   String toJson() {
     ObjectNode node = JSON.createObjectNode();
-    node.put("timestamp", hold < 0 ? "end" : stampsLatest ? "latest" : "earliest").put("span", span >= 0);
+    node.put("timestamp", hold < 0 ? "end" : stampsLatest ? "latest" : "earliest")
+        .put("span", span >= 0);
     definitions.forEach(each -> node.withArray("aggregates").add(each.toJson()));
     return node.toString();
   }
@@ -80,7 +81,8 @@ final class Layout implements Serializable {
       JsonNode node = JSON.readTree(text);
       List<Definition> definitions = new ArrayList<>();
       node.path("aggregates").forEach(each -> definitions.add(Definition.fromJson(each)));
-      return new Layout(definitions, 0, node.get("timestamp").textValue(), node.get("span").booleanValue());
+      return new Layout(
+          definitions, 0, node.get("timestamp").textValue(), node.get("span").booleanValue());
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException("This is not the layout of window state: " + text, e);
     }
@@ -102,12 +104,21 @@ final class Layout implements Serializable {
       span(slots, l, eventMs + BIAS, eventMs + BIAS);
     }
     for (int at = 0; at < aggregates.length; at++) {
-      aggregates[at].add(slots, l + longAt[at], table.objects(), entry * objects + objectAt[at], row, moment);
+      aggregates[at].add(
+          slots, l + longAt[at], table.objects(), entry * objects + objectAt[at], row, moment);
     }
   }
 
   /** Takes the slots of another entry of the same layout in. */
-  void merge(long[] into, int l, Object[] intoObjects, int o, long[] from, int fl, Object[] fromObjects, int fo) {
+  void merge(
+      long[] into,
+      int l,
+      Object[] intoObjects,
+      int o,
+      long[] from,
+      int fl,
+      Object[] fromObjects,
+      int fo) {
     mergeTimes(into, l, from, fl, this);
     for (int at = 0; at < aggregates.length; at++) {
       int la = longAt[at];
@@ -189,7 +200,9 @@ final class Layout implements Serializable {
     }
   }
 
-  /** For each aggregate here, its place in another layout, or -1 where that has no such aggregate. */
+  /**
+   * For each aggregate here, its place in another layout, or -1 where that has no such aggregate.
+   */
   int[] placesIn(Layout other) {
     int[] places = new int[aggregates.length];
     for (int at = 0; at < places.length; at++) {

@@ -26,7 +26,8 @@ final class Layouts {
   private Reader open(int id) {
     byte[] text = store.get(Place.layout(id));
     if (text == null) {
-      throw new IllegalStateException("Window state was written under a layout that it does not name: " + id + ".");
+      throw new IllegalStateException(
+          "Window state was written under a layout that it does not name: " + id + ".");
     }
     return new Reader(layout, Layout.fromJson(Place.text(text)));
   }

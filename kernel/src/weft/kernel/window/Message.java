@@ -36,7 +36,10 @@ final class Message {
   static final int TIME = 3;
   static final int PAYLOAD = 4;
 
-  /** The knot of segments whose records came before any window of theirs fired, whichever knots brought them. */
+  /**
+   * The knot of segments whose records came before any window of theirs fired, whichever knots
+   * brought them.
+   */
   static final long ANY_KNOT = Long.MIN_VALUE;
 
   static final StructType IN =
@@ -48,7 +51,9 @@ final class Message {
           .add("payload", DataTypes.BinaryType, false);
 
   static final StructType OUT =
-      new StructType().add("kind", DataTypes.IntegerType, false).add("payload", DataTypes.BinaryType, false);
+      new StructType()
+          .add("kind", DataTypes.IntegerType, false)
+          .add("payload", DataTypes.BinaryType, false);
 
   private Message() {}
 }

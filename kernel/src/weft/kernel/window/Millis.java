@@ -1,6 +1,9 @@
 package weft.kernel.window;
 
-/** Arithmetic of times that stops at the limits of a long: what lies beyond the last of them never comes. */
+/**
+ * Arithmetic of times that stops at the limits of a long: what lies beyond the last of them never
+ * comes.
+ */
 final class Millis {
   private static final long MICROS = 1000;
 

@@ -7,8 +7,9 @@ import org.apache.spark.sql.types.DataTypes;
 /**
  * Sum, mean, variance and standard deviation of doubles.
  *
- * <p>Sums are pairs of doubles, of which the second holds what the first cannot: about 106 bits, so that the rounded
- * result does not depend on the order of the records. Slots: how many values; their sum; the sum of their squares.
+ * <p>Sums are pairs of doubles, of which the second holds what the first cannot: about 106 bits, so
+ * that the rounded result does not depend on the order of the records. Slots: how many values;
+ * their sum; the sum of their squares.
  */
 final class Moments extends Aggregate {
   private static final long serialVersionUID = 1;
@@ -58,7 +59,15 @@ final class Moments extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     longs[l] += otherLongs[ol];
     for (int at = 1; at < longs(); at += 2) {
       double high = Double.longBitsToDouble(otherLongs[ol + at]);
@@ -72,7 +81,8 @@ final class Moments extends Aggregate {
     double rest = 0;
     if (Double.isFinite(sum)) {
       double part = sum - before;
-      double error = (before - (sum - part)) + (high - part) + Double.longBitsToDouble(longs[at + 1]) + low;
+      double error =
+          (before - (sum - part)) + (high - part) + Double.longBitsToDouble(longs[at + 1]) + low;
       rest = error - ((sum + error) - sum);
       sum += error;
     }
@@ -97,7 +107,10 @@ final class Moments extends Aggregate {
     };
   }
 
-  /** The sum of the squared distances from the mean: the squares less the squared sum over the count. */
+  /**
+   * The sum of the squared distances from the mean: the squares less the squared sum over the
+   * count.
+   */
   private static double spread(long[] longs, int l) {
     long count = longs[l];
     double sum = Double.longBitsToDouble(longs[l + 1]);

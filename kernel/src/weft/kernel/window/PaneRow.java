@@ -12,7 +12,10 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Writes panes as rows: the window they are of, its key, its aggregates. Gives them out as messages of many rows. */
+/**
+ * Writes panes as rows: the window they are of, its key, its aggregates. Gives them out as messages
+ * of many rows.
+ */
 final class PaneRow {
   static final StructType WINDOW =
       new StructType()
@@ -70,9 +73,20 @@ final class PaneRow {
   }
 
   void write(Table table, int entry, UTF8String kind, int revision, long timestampMs) {
-    key.pointTo(table.keys(), (long) Platform.BYTE_ARRAY_OFFSET + table.keyAt(entry), table.keyLength(entry));
+    key.pointTo(
+        table.keys(),
+        (long) Platform.BYTE_ARRAY_OFFSET + table.keyAt(entry),
+        table.keyLength(entry));
     int l = entry * layout.longs;
-    write(table.longs(), l, table.objects(), entry * layout.objects, table.missing(), kind, revision, timestampMs);
+    write(
+        table.longs(),
+        l,
+        table.objects(),
+        entry * layout.objects,
+        table.missing(),
+        kind,
+        revision,
+        timestampMs);
   }
 
   void write(KeyWindow of, byte[] keyBytes, UTF8String kind, long timestampMs) {
@@ -81,7 +95,14 @@ final class PaneRow {
   }
 
   private void write(
-      long[] longs, int l, Object[] objects, int o, long missing, UTF8String kind, int revision, long timestampMs) {
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long missing,
+      UTF8String kind,
+      int revision,
+      long timestampMs) {
     long records = longs[l + Layout.RECORDS];
     window.update(2, Millis.toMicros(timestampMs));
     window.update(3, kind);
@@ -91,7 +112,8 @@ final class PaneRow {
       Object value =
           (missing >> at & 1) != 0
               ? null
-              : layout.aggregates[at].result(records, longs, l + layout.longAt[at], objects, o + layout.objectAt[at]);
+              : layout.aggregates[at].result(
+                  records, longs, l + layout.longAt[at], objects, o + layout.objectAt[at]);
       results.update(at, value);
     }
     UnsafeRow row = whole.apply(joined.apply(keyed.apply(head, key), results));

@@ -16,9 +16,10 @@ import weft.kernel.gate.Sql;
 /**
  * Event-time windows over a stream: panes, late rows, and a report per bucket.
  *
- * <p>Records are combined per partition ({@link Slicer}), meet in buckets of keys that keep the state, and come out as
- * messages that become rows again ({@link Unpack}). There are no timers and there is no watermark of Spark's: control
- * rows bring the watermark of every knot to every bucket, so that panes are a function of the sequence of knots.
+ * <p>Records are combined per partition ({@link Slicer}), meet in buckets of keys that keep the
+ * state, and come out as messages that become rows again ({@link Unpack}). There are no timers and
+ * there is no watermark of Spark's: control rows bring the watermark of every knot to every bucket,
+ * so that panes are a function of the sequence of knots.
  */
 public final class Panes {
   private Panes() {}
@@ -38,13 +39,18 @@ public final class Panes {
     List<Column> arguments = new ArrayList<>();
     Tries tries = new Tries();
     spec.path("aggregates").forEach(each -> definitions.add(define(rows, each, arguments, tries)));
-    Layout layout = new Layout(definitions, Slicer.arguments(keys.size()), shape.timestamp, shape.hasSpan());
+    Layout layout =
+        new Layout(definitions, Slicer.arguments(keys.size()), shape.timestamp, shape.hasSpan());
     List<Column> inputs = Plan.head(spec);
     List<Column> columns = new ArrayList<>();
     StructType late = LateRow.type(Plan.columns(rows, columns));
     columns.add(Plan.id());
-    inputs.add(functions.when(mayBeLate(inputs, shape), functions.struct(columns.toArray(new Column[0]))));
-    inputs.add(tries.isEmpty() ? functions.lit(null).cast(DeadRow.type(rows)) : DeadRow.of(rows, tries.error()));
+    inputs.add(
+        functions.when(mayBeLate(inputs, shape), functions.struct(columns.toArray(new Column[0]))));
+    inputs.add(
+        tries.isEmpty()
+            ? functions.lit(null).cast(DeadRow.type(rows))
+            : DeadRow.of(rows, tries.error()));
     inputs.addAll(keys);
     inputs.addAll(arguments);
     if (layout.isOrdered) {
@@ -52,14 +58,17 @@ public final class Panes {
     }
     StructType pane = PaneRow.type(keyType, layout);
     int buckets = spec.get("buckets").intValue();
-    Task task = new Task(specJson, shape, layout, buckets, spec.path("inputs").asInt(1), keyType, pane, late);
+    Task task =
+        new Task(
+            specJson, shape, layout, buckets, spec.path("inputs").asInt(1), keyType, pane, late);
     StructType result =
         new StructType()
             .add("pane", pane)
             .add("late", late)
             .add("control", DataTypes.StringType)
             .add("dead", DeadRow.type(rows));
-    // Laid out as columns first, a row is written once, and what only late rows need is not written at all.
+    // Laid out as columns first, a row is written once, and what only late rows need is not written
+    // at all.
     Dataset<Row> laidOut = Plan.layOut(tries.around(rows), inputs);
     Slicer slicer = new Slicer(Plan.expressions(Plan.columns(laidOut)), task);
     Engine engine = shape.isSliced() ? new SliceEngine(task) : new KeyEngine(task);
@@ -74,7 +83,8 @@ public final class Panes {
     return eventTime.isNull().or(age.geq(functions.lit(Millis.toMicros(shape.lateness))));
   }
 
-  private static Definition define(Dataset<Row> rows, JsonNode each, List<Column> arguments, Tries tries) {
+  private static Definition define(
+      Dataset<Row> rows, JsonNode each, List<Column> arguments, Tries tries) {
     String function = each.get("function").textValue();
     List<DataType> types = new ArrayList<>();
     for (JsonNode text : each.path("args")) {

@@ -8,16 +8,17 @@ import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
-import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.ShortType;
 
 /**
- * Values at given shares of the sorted records: exact up to {@value #EXACT} different values, then grouped so that the
- * answer is within 0.4 percent of the true value. Which of the two it is depends on the values alone.
+ * Values at given shares of the sorted records: exact up to {@value #EXACT} different values, then
+ * grouped so that the answer is within 0.4 percent of the true value. Which of the two it is
+ * depends on the values alone.
  *
  * <p>Values are doubles, so whole numbers beyond 2^53 lose their last digits.
  */
@@ -90,7 +91,8 @@ final class Percentile extends Aggregate {
   }
 
   private static double toDouble(Object value) {
-    double number = value instanceof Decimal decimal ? decimal.toDouble() : ((Number) value).doubleValue();
+    double number =
+        value instanceof Decimal decimal ? decimal.toDouble() : ((Number) value).doubleValue();
     return number == 0 ? 0.0 : number;
   }
 
@@ -102,7 +104,15 @@ final class Percentile extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (others[oo] == null) {
       return;
     }
@@ -152,7 +162,8 @@ final class Percentile extends Aggregate {
       return (byte) value;
     } else if (input instanceof DecimalType decimal) {
       return Decimal.apply(
-          java.math.BigDecimal.valueOf(value).setScale(decimal.scale(), java.math.RoundingMode.HALF_UP),
+          java.math.BigDecimal.valueOf(value)
+              .setScale(decimal.scale(), java.math.RoundingMode.HALF_UP),
           decimal.precision(),
           decimal.scale());
     }

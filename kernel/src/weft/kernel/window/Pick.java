@@ -6,9 +6,11 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.DataType;
 
 /**
- * The value of one record, picked by an order: first, last, max_by, min_by, and the extremes of values of any type.
+ * The value of one record, picked by an order: first, last, max_by, min_by, and the extremes of
+ * values of any type.
  *
- * <p>First and last go by event time, then knot, then id; max_by and min_by take the first record of the best.
+ * <p>First and last go by event time, then knot, then id; max_by and min_by take the first record
+ * of the best.
  */
 final class Pick extends Aggregate {
   private static final long serialVersionUID = 1;
@@ -41,7 +43,8 @@ final class Pick extends Aggregate {
 
   static Pick first(int argument, DataType type, boolean takesLast, boolean skipsNulls) {
     Tuple tuple = new Tuple(List.of(), false, true, List.of(type));
-    return new Pick(tuple, new int[0], new int[] {argument}, type, takesLast, skipsNulls ? argument : -1, true);
+    return new Pick(
+        tuple, new int[0], new int[] {argument}, type, takesLast, skipsNulls ? argument : -1, true);
   }
 
   static Pick by(int argument, DataType type, int by, DataType byType, boolean isLargest) {
@@ -82,7 +85,15 @@ final class Pick extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     if (others[oo] != null) {
       take(objects, o, (byte[]) others[oo]);
     }

@@ -3,7 +3,10 @@ package weft.kernel.window;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Keys of a bucket's state. Numbers are big-endian with the sign turned, so that bytes sort as times do. */
+/**
+ * Keys of a bucket's state. Numbers are big-endian with the sign turned, so that bytes sort as
+ * times do.
+ */
 final class Place {
   static final byte HEAD = 'h';
   static final byte DESCRIPTION = 'd';
@@ -29,7 +32,11 @@ final class Place {
   }
 
   static byte[] segment(long slice, int part) {
-    return ByteBuffer.allocate(13).put(SEGMENT).putLong(slice ^ Long.MIN_VALUE).putInt(part).array();
+    return ByteBuffer.allocate(13)
+        .put(SEGMENT)
+        .putLong(slice ^ Long.MIN_VALUE)
+        .putInt(part)
+        .array();
   }
 
   static byte[] revisions(long end) {

@@ -60,7 +60,9 @@ final class Plan {
   static List<Column> head(JsonNode spec) {
     List<Column> columns = new ArrayList<>();
     columns.add(functions.col(CONTROL));
-    columns.add(Sql.column(spec.path("event_time").asText(WEFT + ".event_time")).cast(DataTypes.TimestampType));
+    columns.add(
+        Sql.column(spec.path("event_time").asText(WEFT + ".event_time"))
+            .cast(DataTypes.TimestampType));
     columns.add(Sql.column(spec.path("knot").asText(WEFT + ".knot")));
     columns.add(Sql.column(WEFT + ".watermark").cast(DataTypes.TimestampType));
     return columns;
@@ -117,7 +119,9 @@ final class Plan {
   static Column key(Dataset<Row> rows, Column key) {
     DataType type = typeOf(rows, key);
     boolean isFloating = type instanceof DoubleType || type instanceof FloatType;
-    return isFloating ? column(new NormalizeNaNAndZero(ExpressionUtils$.MODULE$.expression(key))) : key;
+    return isFloating
+        ? column(new NormalizeNaNAndZero(ExpressionUtils$.MODULE$.expression(key)))
+        : key;
   }
 
   static List<Expression> expressions(List<Column> columns) {
@@ -144,7 +148,10 @@ final class Plan {
                 Encoders.row(Message.OUT),
                 GroupStateTimeout.NoTimeout())
             : buckets.transformWithState(
-                new RocksState(engine), TimeMode.None(), OutputMode.Append(), Encoders.row(Message.OUT));
+                new RocksState(engine),
+                TimeMode.None(),
+                OutputMode.Append(),
+                Encoders.row(Message.OUT));
     List<Column> outputs = List.of(functions.col("kind"), functions.col("payload"));
     return messages.select(column(new Unpack(expressions(outputs), result)));
   }

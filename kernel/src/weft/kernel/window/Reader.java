@@ -1,6 +1,8 @@
 package weft.kernel.window;
 
-/** Reads written slots, also those of another layout: aggregates that it does not have are missing. */
+/**
+ * Reads written slots, also those of another layout: aggregates that it does not have are missing.
+ */
 final class Reader {
   private final Layout layout;
   private final Layout written;

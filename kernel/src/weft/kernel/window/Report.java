@@ -13,7 +13,10 @@ final class Report {
   long dead;
   long panes;
 
-  /** As JSON; `hold` is the lowest event time that a pane on time may still get, or null when none is open. */
+  /**
+   * As JSON; `hold` is the lowest event time that a pane on time may still get, or null when none
+   * is open.
+   */
   byte[] toJson(int bucket, long watermark, Long hold, long windows) {
     ObjectNode node = JSON.createObjectNode().put("bucket", bucket);
     node.put("watermark", watermark == Knots.NONE ? null : (Long) watermark);

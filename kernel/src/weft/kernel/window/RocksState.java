@@ -49,6 +49,7 @@ final class RocksState extends StatefulProcessor<Integer, Row, Row> {
             state.removeKey(key);
           }
         };
-    return CollectionConverters.asScala(engine.run(group, CollectionConverters.asJava(rows), store).iterator());
+    return CollectionConverters.asScala(
+        engine.run(group, CollectionConverters.asJava(rows), store).iterator());
   }
 }

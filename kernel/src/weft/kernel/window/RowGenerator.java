@@ -19,8 +19,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * A table-generating expression: rows in, any number of rows out, and more when the partition ends.
  *
- * <p>This is how Java code of ours sees Catalyst's own rows inside a streaming plan, without conversion to objects.
- * Each task has an instance of its own.
+ * <p>This is how Java code of ours sees Catalyst's own rows inside a streaming plan, without
+ * conversion to objects. Each task has an instance of its own.
  */
 abstract class RowGenerator extends Expression implements Generator, CodegenFallback, Serializable {
   private static final long serialVersionUID = 1;
@@ -30,7 +30,9 @@ abstract class RowGenerator extends Expression implements Generator, CodegenFall
   private final String identity;
   private Seq<Enumeration.Value> nodePatterns;
 
-  /** Plans are compared by it: Spark reuses the shuffle of one generator for another that is equal. */
+  /**
+   * Plans are compared by it: Spark reuses the shuffle of one generator for another that is equal.
+   */
   RowGenerator(List<Expression> children, StructType elementSchema, String identity) {
     this.children = List.copyOf(children);
     this.elementSchema = elementSchema;
@@ -45,7 +47,8 @@ abstract class RowGenerator extends Expression implements Generator, CodegenFall
   }
 
   final UnsafeProjection projection(int from, int to) {
-    return UnsafeProjection.create(CollectionConverters.asScala(children.subList(from, to)).toList());
+    return UnsafeProjection.create(
+        CollectionConverters.asScala(children.subList(from, to)).toList());
   }
 
   @Override

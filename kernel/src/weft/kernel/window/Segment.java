@@ -1,9 +1,11 @@
 package weft.kernel.window;
 
 /**
- * The entries of many keys as one value: what a batch adds to a slice, and what the state keeps of it.
+ * The entries of many keys as one value: what a batch adds to a slice, and what the state keeps of
+ * it.
  *
- * <p>Its head says under which layout it was written, how many entries and how many records it holds.
+ * <p>Its head says under which layout it was written, how many entries and how many records it
+ * holds.
  */
 final class Segment {
   private static final int HEAD = Integer.BYTES * 2 + Long.BYTES * 2;
@@ -60,7 +62,10 @@ final class Segment {
     return in.getLong();
   }
 
-  /** The lowest event time that may stamp a pane with these records, or the largest long when there is none. */
+  /**
+   * The lowest event time that may stamp a pane with these records, or the largest long when there
+   * is none.
+   */
   static long earliest(byte[] segment) {
     Blob in = Blob.reading(segment);
     in.seek(Integer.BYTES * 2 + Long.BYTES);

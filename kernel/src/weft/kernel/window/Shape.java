@@ -89,7 +89,12 @@ final class Shape implements Serializable {
 
   /** Whether all keys of a window fire together, so that slices of many keys can be kept as one. */
   boolean isSliced() {
-    return !isSession() && !isGlobal() && !isPlain && earlyCount == NEVER && earlyEvery == NEVER && lateCount == 1;
+    return !isSession()
+        && !isGlobal()
+        && !isPlain
+        && earlyCount == NEVER
+        && earlyEvery == NEVER
+        && lateCount == 1;
   }
 
   /** The start of the slice that holds an event time. */

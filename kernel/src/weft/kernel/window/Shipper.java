@@ -15,9 +15,10 @@ import scala.collection.IterableOnce;
 /**
  * Sends whole rows to the buckets of their keys, many in one message.
  *
- * <p>In: control, event time, knot and watermark of a row, its keys, when it was written to its stream, and the columns
- * that a late row keeps, its id last. A row whose time has passed, so that nobody remembers its key, is late. The time of
- * a row without an event time is when it was written; a message tells the latest of those among its rows.
+ * <p>In: control, event time, knot and watermark of a row, its keys, when it was written to its
+ * stream, and the columns that a late row keeps, its id last. A row whose time has passed, so that
+ * nobody remembers its key, is late. The time of a row without an event time is when it was
+ * written; a message tells the latest of those among its rows.
  */
 final class Shipper extends RowGenerator {
   private static final long serialVersionUID = 1;
@@ -37,13 +38,21 @@ final class Shipper extends RowGenerator {
   private transient Mail mail;
   private transient Map<Long, Parcel[]> waiting;
 
-  /** Rows on their way to one bucket, and when the last of those without an event time was written. */
+  /**
+   * Rows on their way to one bucket, and when the last of those without an event time was written.
+   */
   private static final class Parcel {
     final Blob rows = new Blob();
     long arrival = Knots.NONE;
   }
 
-  Shipper(List<Expression> inputs, StructType lateType, String identity, int buckets, int keys, long within) {
+  Shipper(
+      List<Expression> inputs,
+      StructType lateType,
+      String identity,
+      int buckets,
+      int keys,
+      long within) {
     super(inputs, Message.IN, identity);
     this.lateType = lateType;
     this.identity = identity;
@@ -79,7 +88,9 @@ final class Shipper extends RowGenerator {
       return Mail.one(mail.control(values.getUTF8String(Plan.CONTROL_AT)));
     }
     UnsafeRow key = keyOf.apply(row);
-    int bucket = Buckets.of(Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
+    int bucket =
+        Buckets.of(
+            Table.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
     boolean isTimeless = values.isNullAt(Plan.EVENT_TIME_AT);
     UnsafeRow arrival = arrivalOf.apply(row);
     if (isTimeless && arrival.isNullAt(0)) {
@@ -93,7 +104,8 @@ final class Shipper extends RowGenerator {
         return Mail.one(late(row, bucket, eventMs, watermark - eventMs));
       }
     }
-    Parcel[] parcels = waiting.computeIfAbsent(values.getLong(Plan.KNOT_AT), each -> new Parcel[buckets]);
+    Parcel[] parcels =
+        waiting.computeIfAbsent(values.getLong(Plan.KNOT_AT), each -> new Parcel[buckets]);
     parcels[bucket] = parcels[bucket] == null ? new Parcel() : parcels[bucket];
     Parcel parcel = parcels[bucket];
     parcel.arrival = isTimeless ? Math.max(parcel.arrival, eventMs) : parcel.arrival;
@@ -117,7 +129,9 @@ final class Shipper extends RowGenerator {
             for (int bucket = 0; bucket < buckets; bucket++) {
               Parcel parcel = parcels[bucket];
               if (parcel != null) {
-                out.add(mail.message(bucket, Message.SEGMENT, knot, parcel.arrival, parcel.rows.toArray()));
+                out.add(
+                    mail.message(
+                        bucket, Message.SEGMENT, knot, parcel.arrival, parcel.rows.toArray()));
               }
             }
           });
@@ -128,7 +142,8 @@ final class Shipper extends RowGenerator {
   private InternalRow late(InternalRow row, int bucket, Long eventMs, long lateness) {
     Blob out = new Blob();
     Long end = eventMs == null ? null : (Long) Millis.plus(eventMs, within);
-    lateRow.write(columnsOf.apply(row), eventMs, end, eventMs == null ? null : (Long) lateness, out);
+    lateRow.write(
+        columnsOf.apply(row), eventMs, end, eventMs == null ? null : (Long) lateness, out);
     return mail.message(bucket, Message.LATE, 0, 0, out.toArray());
   }
 }

@@ -11,13 +11,16 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * One batch of one bucket, for windows whose keys fire together.
  *
- * <p>Records that came before any of their windows fired are taken in first, whichever knots brought them; nothing that
- * fires in between could tell the difference. Then, knot by knot: records of windows that have fired, and their late
- * panes; the knot's watermark, and what it fires; what has expired is dropped. Segments of slices that are gone by the
- * end of the batch never reach the state.
+ * <p>Records that came before any of their windows fired are taken in first, whichever knots
+ * brought them; nothing that fires in between could tell the difference. Then, knot by knot:
+ * records of windows that have fired, and their late panes; the knot's watermark, and what it
+ * fires; what has expired is dropped. Segments of slices that are gone by the end of the batch
+ * never reach the state.
  */
 final class SliceBucket {
-  /** Segments of one slice before they are merged into one: many small batches stay cheap to read. */
+  /**
+   * Segments of one slice before they are merged into one: many small batches stay cheap to read.
+   */
   private static final int MOST_PARTS = 16;
 
   private final Shape shape;
@@ -70,7 +73,10 @@ final class SliceBucket {
     }
   }
 
-  /** Late panes of a window that has fired: for each key with new records, all of them or the new ones. */
+  /**
+   * Late panes of a window that has fired: for each key with new records, all of them or the new
+   * ones.
+   */
   private void revise(long end, Map<Long, List<byte[]>> late) {
     Table brought = new Table(layout);
     for (long start = end - shape.size; start < end; start = Millis.plus(start, shape.width())) {
@@ -113,7 +119,10 @@ final class SliceBucket {
     long shift = shape.isFinal ? shape.lateness : 0;
     TreeSet<Long> ends = new TreeSet<>();
     long after = before == Knots.NONE ? Knots.NONE : Millis.minus(before, shift);
-    state.slices.keySet().forEach(slice -> addEnds(slice, after, Millis.minus(watermark, shift), ends));
+    state
+        .slices
+        .keySet()
+        .forEach(slice -> addEnds(slice, after, Millis.minus(watermark, shift), ends));
     ends.forEach(this::fire);
     dropExpired();
   }
@@ -126,7 +135,10 @@ final class SliceBucket {
     }
   }
 
-  /** The end of the first window that holds a slice and ends after a time; it may be past the last one. */
+  /**
+   * The end of the first window that holds a slice and ends after a time; it may be past the last
+   * one.
+   */
   private long firstEnd(long slice, long after) {
     long first = shape.firstEnd(slice);
     return after < first ? first : shape.endAfter(after);
@@ -158,7 +170,10 @@ final class SliceBucket {
 
   private List<Table> tables(long end) {
     List<Table> tables = new ArrayList<>();
-    state.slices.subMap(end - shape.size, end).forEach((start, slice) -> tables.add(table(start, slice)));
+    state
+        .slices
+        .subMap(end - shape.size, end)
+        .forEach((start, slice) -> tables.add(table(start, slice)));
     return tables;
   }
 
@@ -215,7 +230,8 @@ final class SliceBucket {
         }
         slice.parts = 0;
       } else {
-        slice.fresh.forEach(segment -> Segment.readInto(segment, table, layouts.reader(Segment.layout(segment))));
+        slice.fresh.forEach(
+            segment -> Segment.readInto(segment, table, layouts.reader(Segment.layout(segment))));
       }
       store.put(Place.segment(start, slice.parts++), Segment.of(table, layout, layout.id()));
     } else {
@@ -232,7 +248,8 @@ final class SliceBucket {
   /** How many windows have records and are not finished. */
   long windows() {
     long windows = 0;
-    long counted = state.watermark == Knots.NONE ? Knots.NONE : Millis.minus(state.watermark, shape.lateness);
+    long counted =
+        state.watermark == Knots.NONE ? Knots.NONE : Millis.minus(state.watermark, shape.lateness);
     for (long slice : state.slices.keySet()) {
       long last = shape.lastEnd(slice);
       long first = firstEnd(slice, counted);

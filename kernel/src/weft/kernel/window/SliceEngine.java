@@ -9,7 +9,10 @@ import java.util.TreeMap;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 
-/** Runs windows whose keys fire together: sorts the messages of a batch and hands them to its bucket. */
+/**
+ * Runs windows whose keys fire together: sorts the messages of a batch and hands them to its
+ * bucket.
+ */
 final class SliceEngine implements Engine {
   private static final long serialVersionUID = 1;
 

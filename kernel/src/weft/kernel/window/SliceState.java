@@ -8,11 +8,14 @@ import java.util.TreeSet;
 /**
  * The head of a bucket's state: its watermark and its slices.
  *
- * <p>It is one small value, read and written once a batch; it says which segments there are, so that nothing is
- * searched for.
+ * <p>It is one small value, read and written once a batch; it says which segments there are, so
+ * that nothing is searched for.
  */
 final class SliceState {
-  /** One slice: how many segments the state keeps of it, and the lowest time that may stamp a pane with it. */
+  /**
+   * One slice: how many segments the state keeps of it, and the lowest time that may stamp a pane
+   * with it.
+   */
   static final class Slice {
     int parts;
     long records;

@@ -13,10 +13,12 @@ import org.apache.spark.sql.types.StructType;
 import scala.collection.IterableOnce;
 
 /**
- * The first half of a windowed aggregation: combines the records of a partition before they are shuffled.
+ * The first half of a windowed aggregation: combines the records of a partition before they are
+ * shuffled.
  *
- * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late and when it is dead as
- * structs, its keys, the arguments of the aggregates, and its id where their order counts. Out: messages to the buckets.
+ * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late and when
+ * it is dead as structs, its keys, the arguments of the aggregates, and its id where their order
+ * counts. Out: messages to the buckets.
  */
 final class Slicer extends RowGenerator {
   private static final long serialVersionUID = 1;
@@ -124,12 +126,20 @@ final class Slicer extends RowGenerator {
                 ? doubt(values, key, hash, eventMs, watermark, lastEnd)
                 : late(values, hash, lastEnd, watermark - eventMs));
       }
-      add(shape.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot, slice, key, hash, values, eventMs, watermark);
+      add(
+          shape.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot,
+          slice,
+          key,
+          hash,
+          values,
+          eventMs,
+          watermark);
     } else if (shape.isGlobal()) {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (shape.isSession()) {
       if (shape.isExpired(Millis.plus(eventMs, shape.gap), watermark)) {
-        return Mail.one(doubt(values, key, hash, eventMs, watermark, Millis.plus(eventMs, shape.gap)));
+        return Mail.one(
+            doubt(values, key, hash, eventMs, watermark, Millis.plus(eventMs, shape.gap)));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
       add(knot, Math.floorDiv(eventMs, shape.gap), key, hash, values, eventMs, watermark);
@@ -140,7 +150,9 @@ final class Slicer extends RowGenerator {
         return Mail.one(doubt(values, key, hash, eventMs, watermark, shape.lastEnd(slice)));
       }
       long last = shape.lastStart(slice);
-      for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+      for (long start = shape.firstStart(slice);
+          start <= last;
+          start = Millis.plus(start, shape.slide)) {
         if (!shape.isExpired(Millis.plus(start, shape.size), watermark)) {
           isLate = false;
           add(knot, start, key, hash, values, eventMs, watermark);
@@ -165,15 +177,24 @@ final class Slicer extends RowGenerator {
   }
 
   private void add(
-      long knot, long time, UnsafeRow key, int hash, InternalRow values, long eventMs, long watermark) {
+      long knot,
+      long time,
+      UnsafeRow key,
+      int hash,
+      InternalRow values,
+      long eventMs,
+      long watermark) {
     if (lastTable == null || lastKnot != knot || lastTime != time) {
       lastTable =
-          tables.computeIfAbsent(knot, each -> new HashMap<>()).computeIfAbsent(time, each -> new Table(task.layout()));
+          tables
+              .computeIfAbsent(knot, each -> new HashMap<>())
+              .computeIfAbsent(time, each -> new Table(task.layout()));
       lastKnot = knot;
       lastTime = time;
     }
     int before = lastTable.size();
-    int entry = lastTable.insert(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes(), hash);
+    int entry =
+        lastTable.insert(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes(), hash);
     entries += lastTable.size() - before;
     task.layout().add(lastTable, entry, values, moment, eventMs, watermark);
   }
@@ -224,7 +245,10 @@ final class Slicer extends RowGenerator {
     return mail.message(Buckets.of(hash, task.buckets()), Message.LATE, 0, 0, out.toArray());
   }
 
-  /** A record of which only the bucket knows whether it is late, and if so for the window that has this end. */
+  /**
+   * A record of which only the bucket knows whether it is late, and if so for the window that has
+   * this end.
+   */
   private InternalRow doubt(
       InternalRow values, UnsafeRow key, int hash, long eventMs, long watermark, long end) {
     Table alone = new Table(task.layout());
@@ -235,7 +259,8 @@ final class Slicer extends RowGenerator {
     long start = task.shape().isSession() ? eventMs : end - task.shape().size;
     lateRow.write(lateColumns(values), start, end, watermark - eventMs, out);
     int bucket = Buckets.of(hash, task.buckets());
-    return mail.message(bucket, Message.DOUBT, values.getLong(Plan.KNOT_AT), eventMs, out.toArray());
+    return mail.message(
+        bucket, Message.DOUBT, values.getLong(Plan.KNOT_AT), eventMs, out.toArray());
   }
 
   private InternalRow lateColumns(InternalRow values) {

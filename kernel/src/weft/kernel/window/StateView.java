@@ -26,9 +26,11 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The state of a windowed pipeline as a table, read from its checkpoint: one row per key and window that is kept.
+ * The state of a windowed pipeline as a table, read from its checkpoint: one row per key and window
+ * that is kept.
  *
- * <p>The state describes itself, so that it is read without the pipeline, also as of an earlier batch.
+ * <p>The state describes itself, so that it is read without the pipeline, also as of an earlier
+ * batch.
  */
 public final class StateView {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -49,7 +51,10 @@ public final class StateView {
   private static final StructType VALUE =
       new StructType().add("place", DataTypes.BinaryType).add("value", DataTypes.BinaryType);
 
-  /** A key as text, the bounds of its window in milliseconds, how many records it holds, its aggregates as JSON. */
+  /**
+   * A key as text, the bounds of its window in milliseconds, how many records it holds, its
+   * aggregates as JSON.
+   */
   private static final StructType WINDOW =
       new StructType()
           .add("key", DataTypes.StringType)
@@ -63,11 +68,18 @@ public final class StateView {
   /**
    * The windows of all keys whose text begins with a prefix, in the order of keys and bounds.
    *
-   * <p>A key's text is its columns joined by a slash. `batch` is the last one whose state is wanted, or -1 for the
-   * newest; `after` is the key and start from which a page goes on, or null; at most `limit` rows come.
+   * <p>A key's text is its columns joined by a slash. `batch` is the last one whose state is
+   * wanted, or -1 for the newest; `after` is the key and start from which a page goes on, or null;
+   * at most `limit` rows come.
    */
   public static Dataset<Row> windows(
-      SparkSession spark, String checkpoint, long batch, boolean isOnHeap, String prefix, String after, int limit) {
+      SparkSession spark,
+      String checkpoint,
+      long batch,
+      boolean isOnHeap,
+      String prefix,
+      String after,
+      int limit) {
     Dataset<Row> state = read(spark, checkpoint, batch, isOnHeap);
     Description description = describe(state);
     if (description == null) {
@@ -90,10 +102,12 @@ public final class StateView {
   /** Where a row is in the order of keys and starts, as text that sorts the same way. */
   private static Column position() {
     var start = functions.hex(functions.col("start").bitwiseXOR(functions.lit(Long.MIN_VALUE)));
-    return functions.concat(functions.col("key"), functions.lit("\0"), functions.lpad(start, 16, "0"));
+    return functions.concat(
+        functions.col("key"), functions.lit("\0"), functions.lpad(start, 16, "0"));
   }
 
-  private static Dataset<Row> read(SparkSession spark, String checkpoint, long batch, boolean isOnHeap) {
+  private static Dataset<Row> read(
+      SparkSession spark, String checkpoint, long batch, boolean isOnHeap) {
     var reader = spark.read().format("statestore").option("path", checkpoint);
     if (batch >= 0) {
       reader = reader.option("batchId", batch);
@@ -185,10 +199,16 @@ public final class StateView {
       for (int entry = 0; entry < table.size(); entry++) {
         Blob slots = new Blob();
         state.layout.write(
-            table.longs(), entry * state.layout.longs, table.objects(), entry * state.layout.objects, slots);
+            table.longs(),
+            entry * state.layout.longs,
+            table.objects(),
+            entry * state.layout.objects,
+            slots);
         String key = KeyText.of(table.key(entry), state.keys);
         long last = shape.lastStart(slice);
-        for (long start = shape.firstStart(slice); start <= last; start = Millis.plus(start, shape.slide)) {
+        for (long start = shape.firstStart(slice);
+            start <= last;
+            start = Millis.plus(start, shape.slide)) {
           long end = Millis.plus(start, shape.size);
           if (!shape.isExpired(end, state.watermark)) {
             out.add(RowFactory.create(key, start, end, slots.toArray()));
@@ -204,7 +224,9 @@ public final class StateView {
         KeyWindow window = KeyWindow.read(state.layout, reader, in);
         Blob slots = new Blob();
         state.layout.write(window.longs, 0, window.objects, 0, slots);
-        out.add(RowFactory.create(KeyText.of(key, state.keys), window.start, window.end, slots.toArray()));
+        out.add(
+            RowFactory.create(
+                KeyText.of(key, state.keys), window.start, window.end, slots.toArray()));
       }
     }
   }
@@ -248,7 +270,9 @@ public final class StateView {
       long records = longs[Layout.RECORDS];
       TreeMap<String, Object> values = new TreeMap<>();
       for (int at = 0; at < layout.aggregates.length; at++) {
-        Object value = layout.aggregates[at].result(records, longs, layout.longAt[at], objects, layout.objectAt[at]);
+        Object value =
+            layout.aggregates[at].result(
+                records, longs, layout.longAt[at], objects, layout.objectAt[at]);
         values.put(layout.definitions.get(at).name(), value == null ? null : text(value));
       }
       boolean isGlobal = state.shape.isGlobal();

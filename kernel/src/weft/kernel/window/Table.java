@@ -5,7 +5,8 @@ import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 
 /**
- * Keys with their accumulators: an open hash table over flat arrays, which grows and is never shrunk.
+ * Keys with their accumulators: an open hash table over flat arrays, which grows and is never
+ * shrunk.
  *
  * <p>A key is the bytes of a row, a multiple of eight.
  */
@@ -68,7 +69,10 @@ final class Table {
     return Arrays.copyOfRange(keys, keyAt[entry], keyAt[entry] + keyLength[entry]);
   }
 
-  /** A bit for each aggregate that was declared after part of this table was written: it has no value here. */
+  /**
+   * A bit for each aggregate that was declared after part of this table was written: it has no
+   * value here.
+   */
   long missing() {
     return missing;
   }
@@ -181,7 +185,8 @@ final class Table {
     int l = entry * layout.longs;
     int fl = from * layout.longs;
     if (layout.objects > 0) {
-      // Accumulators that are objects may be adopted when merged: what is shared is copied by writing it.
+      // Accumulators that are objects may be adopted when merged: what is shared is copied by
+      // writing it.
       Blob copy = new Blob();
       layout.write(other.longs, fl, other.objects, from * layout.objects, copy);
       copy.seek(0);

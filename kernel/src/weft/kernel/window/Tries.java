@@ -8,7 +8,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
 import weft.kernel.gate.TryValue;
 
-/** The arguments of aggregates that may fail: all are tried together, beside the columns of the stream. */
+/**
+ * The arguments of aggregates that may fail: all are tried together, beside the columns of the
+ * stream.
+ */
 final class Tries {
   private static final String COLUMN = "_weft_tried";
 
@@ -33,6 +36,7 @@ final class Tries {
   Dataset<Row> around(Dataset<Row> rows) {
     return isEmpty()
         ? rows
-        : rows.withColumn(COLUMN, functions.call_function(TryValue.NAME, tried.toArray(new Column[0])));
+        : rows.withColumn(
+            COLUMN, functions.call_function(TryValue.NAME, tried.toArray(new Column[0])));
   }
 }

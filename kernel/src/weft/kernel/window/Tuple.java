@@ -21,11 +21,14 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * A few values as the bytes of one row, ordered by their leading ones.
  *
- * <p>With a moment, event time, knot and id come after the values that lead, so that no two records are equal.
+ * <p>With a moment, event time, knot and id come after the values that lead, so that no two records
+ * are equal.
  */
 final class Tuple implements Serializable {
   private static final long serialVersionUID = 1;
-  private static final DataType[] MOMENT = {DataTypes.LongType, DataTypes.LongType, DataTypes.StringType};
+  private static final DataType[] MOMENT = {
+    DataTypes.LongType, DataTypes.LongType, DataTypes.StringType
+  };
 
   private final DataType[] leading;
   private final boolean isDescending;
@@ -102,13 +105,16 @@ final class Tuple implements Serializable {
     List<SortOrder> orders = new ArrayList<>();
     int ordered = leading.length + (hasMoment ? MOMENT.length : 0);
     for (int at = 0; at < ordered; at++) {
-      var direction = at < leading.length && isDescending ? Descending$.MODULE$ : Ascending$.MODULE$;
+      var direction =
+          at < leading.length && isDescending ? Descending$.MODULE$ : Ascending$.MODULE$;
       orders.add(
           new SortOrder(
               new BoundReference(at, types[at], true),
               direction,
               direction.defaultNullOrdering(),
-              CollectionConverters.asScala(List.<org.apache.spark.sql.catalyst.expressions.Expression>of()).toList()));
+              CollectionConverters.asScala(
+                      List.<org.apache.spark.sql.catalyst.expressions.Expression>of())
+                  .toList()));
     }
     ordering = new InterpretedOrdering(CollectionConverters.asScala(orders).toList());
   }

@@ -12,7 +12,10 @@ import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.IterableOnce;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The last half of an operator with buckets: turns their messages into rows: results, late rows, reports. */
+/**
+ * The last half of an operator with buckets: turns their messages into rows: results, late rows,
+ * reports.
+ */
 final class Unpack extends RowGenerator {
   private static final long serialVersionUID = 1;
   private static final int PANE = 0;
@@ -34,7 +37,8 @@ final class Unpack extends RowGenerator {
     int kind = (Integer) inputs().get(0).eval(row);
     byte[] payload = (byte[]) inputs().get(1).eval(row);
     if (kind == Message.REPORT) {
-      InternalRow report = new GenericInternalRow(new Object[] {null, null, UTF8String.fromBytes(payload), null});
+      InternalRow report =
+          new GenericInternalRow(new Object[] {null, null, UTF8String.fromBytes(payload), null});
       return CollectionConverters.asScala(List.of(report).iterator());
     }
     int column = kind == Message.PANES ? PANE : kind == Message.LATE ? LATE : DEAD;

@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.DecimalType;
 /**
  * Sum or mean of whole numbers and of decimals of up to 28 digits, exact in 128 bits.
  *
- * <p>Slots: how many values, then the low and the high word of their sum. A sum that does not fit its type is null.
+ * <p>Slots: how many values, then the low and the high word of their sum. A sum that does not fit
+ * its type is null.
  */
 final class WholeSum extends Aggregate {
   private static final long serialVersionUID = 1;
@@ -38,7 +39,8 @@ final class WholeSum extends Aggregate {
 
   static DataType sumType(DataType input) {
     if (input instanceof DecimalType decimal) {
-      return new DecimalType(Math.min(DecimalType.MAX_PRECISION(), decimal.precision() + 10), decimal.scale());
+      return new DecimalType(
+          Math.min(DecimalType.MAX_PRECISION(), decimal.precision() + 10), decimal.scale());
     }
     return DataTypes.LongType;
   }
@@ -46,7 +48,8 @@ final class WholeSum extends Aggregate {
   static DataType meanType(DataType input) {
     if (input instanceof DecimalType decimal) {
       int most = DecimalType.MAX_PRECISION();
-      return new DecimalType(Math.min(most, decimal.precision() + 4), Math.min(most, decimal.scale() + 4));
+      return new DecimalType(
+          Math.min(most, decimal.precision() + 4), Math.min(most, decimal.scale() + 4));
     }
     return DataTypes.DoubleType;
   }
@@ -79,7 +82,15 @@ final class WholeSum extends Aggregate {
   }
 
   @Override
-  void merge(long[] longs, int l, Object[] objects, int o, long[] otherLongs, int ol, Object[] others, int oo) {
+  void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo) {
     longs[l] += otherLongs[ol];
     plus(longs, l, otherLongs[ol + 1], otherLongs[ol + 2]);
   }
