@@ -81,7 +81,7 @@ def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
     """
     session = frame.sparkSession
     try:
-        chosen = _package(session).gate.Layers.select(frame._jdf, json.dumps(layers))
+        chosen = _package(session).spark.gate.Layers.select(frame._jdf, json.dumps(layers))
     except Py4JJavaError as error:
         cause = error.java_exception
         if not _is(cause, "weft.kernel.gate.RefusedException"):
@@ -116,20 +116,20 @@ def write(
         "times": None if latest_ms is None else times,
         "stamp": stamp,
     }
-    spine = _package(frame.sparkSession).Spine
+    spine = _package(frame.sparkSession).spine.Spine
     return codec.from_form(Written, json.loads(spine.write(frame._jdf, json.dumps(spec))))
 
 
 def fingerprint(rows: DataFrame) -> dict[str, Any]:
     """How many rows there are and the sum of their record hashes, in any order and partitioning."""
-    result: dict[str, Any] = json.loads(_package(rows.sparkSession).Spine.fingerprint(rows._jdf))
+    result: dict[str, Any] = json.loads(_package(rows.sparkSession).hash.Fingerprints.of(rows._jdf))
     return result
 
 
 def fingerprints(rows: DataFrame) -> dict[str, dict[str, Any]]:
     """The rows and the sum of record hashes of each file; the last column of `rows` is the file's name."""
     found: dict[str, dict[str, Any]] = json.loads(
-        _package(rows.sparkSession).Spine.fingerprints(rows._jdf)
+        _package(rows.sparkSession).hash.Fingerprints.ofFiles(rows._jdf)
     )
     return found
 
@@ -162,7 +162,7 @@ def source(
 
 def tick(spark: SparkSession, name: str) -> None:
     """Make the reader of this name run one more batch, also when nothing is new."""
-    _package(spark).StreamSource.tick(name)
+    _package(spark).stream.StreamReader.tick(name)
 
 
 class Table:
@@ -170,7 +170,7 @@ class Table:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.path = path
-        self._log = _package(spark).TableLog.of(spark._jsparkSession, path)
+        self._log = _package(spark).table.TableLog.of(spark._jsparkSession, path)
 
     def exists(self) -> bool:
         """Whether the table was created."""
@@ -277,7 +277,7 @@ def _errors(path: str) -> Iterator[None]:
         raise TableError(str(error), path=path) from error
     except Py4JJavaError as error:
         cause = error.java_exception
-        kind = TableConflictError if _is(cause, "weft.kernel.CommitConflict") else TableError
+        kind = TableConflictError if _is(cause, "weft.kernel.table.CommitConflict") else TableError
         raise kind(str(cause.getMessage()), path=path) from error
 
 

@@ -57,7 +57,7 @@ def attach(
 def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> DataFrame:
     """Attach an operator of the kernel's; what does not fit the stream is refused with its reason."""
     session = SparkSession.active()
-    kernel = getattr(session._jvm.weft.kernel.window, operator)  # type: ignore[union-attr]
+    kernel = getattr(session._jvm.weft.kernel.window.plan, operator)  # type: ignore[union-attr]
     try:
         return DataFrame(kernel.attach(frame._jdf, json.dumps(spec)), session)
     except (AnalysisException, IllegalArgumentException, Py4JJavaError) as error:
@@ -73,7 +73,7 @@ def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> D
 
 def expression(text: str) -> Column:
     """An expression as the kernel parses it: no setting and no variable of a session changes what it says."""
-    gate = SparkSession.active()._jvm.weft.kernel.gate  # type: ignore[union-attr]
+    gate = SparkSession.active()._jvm.weft.kernel.spark.gate  # type: ignore[union-attr]
     return Column(gate.Sql.column(text))
 
 

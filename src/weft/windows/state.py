@@ -66,7 +66,7 @@ def read_windows(
     the one after which the state is wanted, the newest when it is not said. `after` is the `position`
     of the last window of the page before.
     """
-    view = spark._jvm.weft.kernel.window.StateView  # type: ignore[union-attr]
+    view = spark._jvm.weft.kernel.window.plan.StateView  # type: ignore[union-attr]
     found = view.windows(
         spark._jsparkSession,
         str(checkpoint),

@@ -71,7 +71,7 @@ public final class Budget {
    * Where a round of a loop begins: what is made in it is given back at its end, and only its work
    * remains.
    */
-  long beginRound(long units) {
+  public long beginRound(long units) {
     work(units);
     if (++rounds % ROUNDS_PER_LOOK == 0) {
       stopIfKilled();
@@ -80,7 +80,7 @@ public final class Budget {
   }
 
   /** Ends a round that began with so much made, of which something is kept. */
-  void endRound(long before, long kept) {
+  public void endRound(long before, long kept) {
     work += made - before;
     made = before;
     make(kept);

@@ -18,12 +18,12 @@ import org.apache.spark.unsafe.types.UTF8String;
 /** How many bytes a value takes, about, when it is laid out in a row. */
 public final class Sizes {
   /** What an element of an array, or a part of a struct, takes beside what it holds. */
-  static final long SLOT = 16;
+  public static final long SLOT = 16;
 
   private Sizes() {}
 
   /** Whether values of a type differ in size. */
-  static boolean varies(DataType type) {
+  public static boolean varies(DataType type) {
     return type instanceof StringType
         || type instanceof BinaryType
         || type instanceof ArrayType

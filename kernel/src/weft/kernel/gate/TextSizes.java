@@ -11,13 +11,13 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** How many bytes a value can take as JSON, CSV or plain text, told without writing it. */
-final class TextSizes {
+public final class TextSizes {
   /** A number, a moment, a boolean, and the signs around any value. */
   private static final long PLAIN = 48;
 
   private TextSizes() {}
 
-  static long of(Object value, DataType type) {
+  public static long of(Object value, DataType type) {
     if (value == null) {
       return PLAIN;
     }

@@ -7,7 +7,7 @@ package weft.kernel.gate;
 public final class TooMuchException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  TooMuchException(String message) {
+  public TooMuchException(String message) {
     super(message, null, false, false);
   }
 }

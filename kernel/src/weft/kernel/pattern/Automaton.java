@@ -51,7 +51,7 @@ final class Automaton {
   static Automaton of(Program program) {
     boolean isSimple =
         IntStream.range(0, program.size())
-            .filter(at -> program.operation[at] == Program.PLACE)
+            .filter(at -> program.operation[at] == Program.ANCHOR)
             .mapToObj(program::assertion)
             .allMatch(
                 each ->

@@ -41,7 +41,7 @@ final class CharSkip {
         default -> {
           // A match, or a place that may be anywhere: the end of a text has no character.
           boolean isBeginning =
-              program.operation[at] == Program.PLACE && program.assertion(at) == Assertion.BEGIN;
+              program.operation[at] == Program.ANCHOR && program.assertion(at) == Assertion.BEGIN;
           hasBeginning |= isBeginning;
           needsBeginning &= isBeginning;
           needsCharacter &= isBeginning;

@@ -144,7 +144,7 @@ final class Machine {
             }
             entry++;
           }
-          case Program.PLACE ->
+          case Program.ANCHOR ->
               entry = program.assertion(entry).holds(text, from, at) ? entry + 1 : -1;
           default -> {
             list.keep(entry, places);

@@ -37,7 +37,7 @@ final class Syntax {
   private int depth;
 
   /** What was read: the whole pattern, how many groups it has, and those that have names. */
-  record Parsed(Node root, int groups, Map<String, Integer> names) {}
+  record Parsed(Part root, int groups, Map<String, Integer> names) {}
 
   private Syntax(String text) {
     this.text = text;
@@ -50,7 +50,7 @@ final class Syntax {
     try {
       Pattern.compile(text);
       Syntax syntax = new Syntax(text);
-      Node root = syntax.choice();
+      Part root = syntax.choice();
       if (syntax.at < text.length()) {
         throw new PatternException("it has a closing bracket too many");
       }
@@ -62,38 +62,38 @@ final class Syntax {
     }
   }
 
-  private Node choice() {
+  private Part choice() {
     if (++depth > MAX_DEPTH) {
       throw new PatternException("it is nested too deep");
     }
     int outer = flags;
-    List<Node> parts = new ArrayList<>(List.of(sequence()));
+    List<Part> parts = new ArrayList<>(List.of(sequence()));
     while (at < text.length() && text.charAt(at) == '|') {
       at++;
       parts.add(sequence());
     }
     flags = outer;
     depth--;
-    return parts.size() == 1 ? parts.get(0) : new Node.Choice(parts);
+    return parts.size() == 1 ? parts.get(0) : new Part.Choice(parts);
   }
 
-  private Node sequence() {
-    List<Node> parts = new ArrayList<>();
+  private Part sequence() {
+    List<Part> parts = new ArrayList<>();
     while (at < text.length() && text.charAt(at) != '|' && text.charAt(at) != ')') {
       if (text.startsWith("\\Q", at)) {
         quoted(parts);
       } else {
-        Node atom = atom();
+        Part atom = atom();
         if (atom != null) {
           parts.add(repeated(atom));
         }
       }
     }
-    return parts.size() == 1 ? parts.get(0) : new Node.Sequence(parts);
+    return parts.size() == 1 ? parts.get(0) : new Part.Sequence(parts);
   }
 
   /** Everything up to \E as it stands; what follows it repeats its last character. */
-  private void quoted(List<Node> parts) {
+  private void quoted(List<Part> parts) {
     int end = text.indexOf("\\E", at + 2);
     String literal = text.substring(at + 2, end < 0 ? text.length() : end);
     at = end < 0 ? text.length() : end + 2;
@@ -103,16 +103,16 @@ final class Syntax {
     }
   }
 
-  private Node literal(int character) {
+  private Part literal(int character) {
     return one(Pattern.quote(Character.toString(character)));
   }
 
-  private Node one(String atom) {
-    return new Node.One(sets.computeIfAbsent(flags + atom, key -> new CharSet(atom, flags)));
+  private Part one(String atom) {
+    return new Part.One(sets.computeIfAbsent(flags + atom, key -> new CharSet(atom, flags)));
   }
 
   /** The next part before what repeats it; null when it only sets flags. */
-  private Node atom() {
+  private Part atom() {
     char sign = text.charAt(at);
     switch (sign) {
       case '(':
@@ -123,10 +123,10 @@ final class Syntax {
         return escape();
       case '^':
         at++;
-        return new Node.Place(has(Pattern.MULTILINE) ? Assertion.LINE_BEGIN : Assertion.BEGIN);
+        return new Part.Anchor(has(Pattern.MULTILINE) ? Assertion.LINE_BEGIN : Assertion.BEGIN);
       case '$':
         at++;
-        return new Node.Place(has(Pattern.MULTILINE) ? Assertion.LINE_END : Assertion.LAST_END);
+        return new Part.Anchor(has(Pattern.MULTILINE) ? Assertion.LINE_END : Assertion.LAST_END);
       case '.':
         at++;
         return one(".");
@@ -141,7 +141,7 @@ final class Syntax {
     return (flags & flag) != 0;
   }
 
-  private Node group() {
+  private Part group() {
     at++;
     if (at >= text.length() || text.charAt(at) != '?') {
       return closed(++groups);
@@ -169,19 +169,19 @@ final class Syntax {
     if (found.group(3).equals(")")) {
       return null;
     }
-    Node body = closed(0);
+    Part body = closed(0);
     flags = outer;
     return body;
   }
 
   /** The rest of a group up to its bracket, remembered under its number if it has one. */
-  private Node closed(int number) {
+  private Part closed(int number) {
     if (number > MAX_GROUPS) {
       throw new PatternException("it has more than " + MAX_GROUPS + " groups");
     }
-    Node body = choice();
+    Part body = choice();
     at++;
-    return number == 0 ? body : new Node.Group(body, number);
+    return number == 0 ? body : new Part.Capture(body, number);
   }
 
   private static int flagsOf(String letters) {
@@ -223,7 +223,7 @@ final class Syntax {
     }
   }
 
-  private Node escape() {
+  private Part escape() {
     char sign = at + 1 < text.length() ? text.charAt(at + 1) : '\\';
     Assertion assertion =
         switch (sign) {
@@ -236,7 +236,7 @@ final class Syntax {
         };
     if (assertion != null && !text.startsWith("\\b{", at)) {
       at += 2;
-      return new Node.Place(assertion);
+      return new Part.Anchor(assertion);
     }
     Matcher found = ESCAPE.matcher(text).region(at, text.length());
     if (sign == 'k' || (sign >= '1' && sign <= '9')) {
@@ -263,7 +263,7 @@ final class Syntax {
     return (char) Integer.parseInt(escape.group("unit"), 16);
   }
 
-  private Node repeated(Node atom) {
+  private Part repeated(Part atom) {
     if (at >= text.length()) {
       return atom;
     }
@@ -306,7 +306,7 @@ final class Syntax {
     }
     boolean isLazy = text.startsWith("?", at);
     at += isLazy ? 1 : 0;
-    return new Node.Repeat(atom, least, most, !isLazy);
+    return new Part.Repeat(atom, least, most, !isLazy);
   }
 
   private static int number(String digits) {
