@@ -21,6 +21,7 @@ class LinearPatternTest {
   @ValueSource(
       strings = {
         "a",
+        "a(bc)?",
         "ab|a",
         "a|ab",
         "(a|b)+c",
