@@ -111,3 +111,13 @@ def test_every_class_says_what_it_is() -> None:
         if path.name != "package-info.java" and not declared.search(path.read_text())
     ]
     assert silent == []
+
+
+def test_lines_have_at_most_100_columns() -> None:
+    long = [
+        f"{path.relative_to(SOURCES)}:{number}"
+        for path in java_files()
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > 100 and not line.startswith("import ")
+    ]
+    assert long == []

@@ -2,6 +2,7 @@ package weft.kernel.gate;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
@@ -275,7 +276,11 @@ public enum Model {
   }
 
   /** The values that a function is called with, their types, and the type of its result. */
-  public record Arguments(DataType result, List<DataType> types, Object[] values) {
+  public record Arguments(Supplier<DataType> resultType, List<DataType> types, Object[] values) {
+    DataType result() {
+      return resultType.get();
+    }
+
     int count() {
       return values.length;
     }

@@ -24,8 +24,8 @@ final class Syntax {
   /** Escapes that stand for one character, with all that belongs to them. */
   private static final Pattern ESCAPE =
       Pattern.compile(
-          "\\\\(?:[pP](?:\\{[^}]*\\}|.)|x(?:\\{[^}]*\\}|..)|u(?<unit>....)|0(?:[0-3][0-7]{2}|[0-7]{1,2})|c."
-              + "|[^a-zA-Z0-9]|[dDsSwWhHvVtnrfae])",
+          "\\\\(?:[pP](?:\\{[^}]*\\}|.)|x(?:\\{[^}]*\\}|..)|u(?<unit>....)"
+              + "|0(?:[0-3][0-7]{2}|[0-7]{1,2})|c.|[^a-zA-Z0-9]|[dDsSwWhHvVtnrfae])",
           Pattern.DOTALL);
 
   private final String text;

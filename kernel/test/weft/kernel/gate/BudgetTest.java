@@ -20,7 +20,7 @@ class BudgetTest {
   }
 
   private void charge(Model model, List<DataType> types, Object... values) {
-    model.charge(new Model.Arguments(DataTypes.StringType, types, values), budget);
+    model.charge(new Model.Arguments(() -> DataTypes.StringType, types, values), budget);
   }
 
   @Test

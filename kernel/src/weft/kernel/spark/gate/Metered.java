@@ -17,7 +17,6 @@ final class Metered extends Staged {
   private transient Object[] constants;
   private transient int[] places;
   private transient List<DataType> types;
-  private transient DataType result;
 
   private Metered(Expression call, Model model, String name) {
     super(List.of(call));
@@ -59,7 +58,6 @@ final class Metered extends Staged {
     constants = new Object[given.size()];
     places = new int[given.size()];
     types = given.stream().map(Expression::dataType).toList();
-    result = call.dataType();
     for (int at = 0; at < constants.length; at++) {
       Expression argument = given.get(at) instanceof Opaque opaque ? opaque.part(0) : given.get(at);
       if (argument.foldable()) {
@@ -89,7 +87,7 @@ final class Metered extends Staged {
     for (int at = 0; at < values.length; at++) {
       all[places[at]] = values[at];
     }
-    model.charge(new Model.Arguments(result, types, all), Budget.current());
+    model.charge(new Model.Arguments(part(0)::dataType, types, all), Budget.current());
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.DoubleStream;
 import org.apache.spark.sql.types.DataTypes;
 import org.junit.jupiter.api.Test;
 
@@ -55,5 +56,15 @@ class PercentileTest {
     parts.merge(Slots.of(at(0.9), values.subList(100, 7_000)).stored());
     parts.merge(Slots.of(at(0.9), values.subList(7_000, 10_000)));
     assertEquals(whole, parts.stored().result());
+  }
+
+  @Test
+  void fewExactValuesAreGroupedWhenManyJoinThem() {
+    double[] shares = DoubleStream.iterate(0.01, share -> share + 0.01).limit(99).toArray();
+    Percentile all = new Percentile(0, DataTypes.DoubleType, shares, true);
+    List<Double> values = new Random(8).doubles(10_000, 1, 2).boxed().toList();
+    Slots few = Slots.of(all, values.subList(0, 1_000));
+    few.merge(Slots.of(all, values.subList(1_000, 10_000)));
+    assertEquals(Slots.of(all, values).result(), few.result());
   }
 }
