@@ -69,7 +69,7 @@ $(STAMP)-kernel: $(KERNEL) $(STAMP)-packages
 	@touch $@
 
 $(STAMP)-jars: src/weft/runtime/jars.lock $(STAMP)-packages
-	$(BIN)/python -m weft.runtime.jars core kafka
+	$(BIN)/python -m weft.runtime.jars core kafka junit
 	@touch $@
 
 $(STAMP)-servers: src/weft/runtime/jars.lock $(STAMP)-packages

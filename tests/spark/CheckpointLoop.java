@@ -2,7 +2,7 @@ import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
-import weft.kernel.LocalCheckpoints;
+import weft.kernel.spark.LocalCheckpoints;
 
 /** Writes checkpoint files as fast as it can until it is killed, or lists those that a reader would see. */
 public class CheckpointLoop {

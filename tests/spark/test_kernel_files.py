@@ -59,7 +59,7 @@ def test_a_killed_writer_leaves_whole_files_only(tmp_path: Path) -> None:
 def manager_at(spark: SparkSession, folder: str, conf: Any = None) -> Any:
     jvm: Any = spark._jvm
     conf = conf or spark.sparkContext._jsc.hadoopConfiguration()
-    return jvm.weft.kernel.LocalCheckpoints(jvm.org.apache.hadoop.fs.Path(folder), conf)
+    return jvm.weft.kernel.spark.LocalCheckpoints(jvm.org.apache.hadoop.fs.Path(folder), conf)
 
 
 def path(spark: SparkSession, text: str) -> Any:

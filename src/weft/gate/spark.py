@@ -34,7 +34,7 @@ def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
     """
     session = frame.sparkSession
     try:
-        chosen = kernel.call(session, "gate.Layers.select", frame, json.dumps(layers))
+        chosen = kernel.call(session, "spark.gate.Layers.select", frame, json.dumps(layers))
     except Py4JJavaError as error:
         if not kernel.is_raised(error, "gate.RefusedException"):
             raise
@@ -44,4 +44,4 @@ def select(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
 
 def expression(text: str) -> Column:
     """One expression as the kernel parses it, for the frames of Spark's own functions."""
-    return kernel.to_column(kernel.call(SparkSession.active(), "gate.Sql.column", text))
+    return kernel.to_column(kernel.call(SparkSession.active(), "spark.gate.Sql.column", text))

@@ -67,7 +67,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     # Rollback cuts a checkpoint back to an earlier batch: this is how far it reaches.
     "spark.sql.streaming.minBatchesToRetain": "200",
-    "spark.sql.streaming.checkpointFileManagerClass": "weft.kernel.LocalCheckpoints",
+    "spark.sql.streaming.checkpointFileManagerClass": "weft.kernel.spark.LocalCheckpoints",
     "spark.sql.streaming.checkpoint.renamedFileCheck.enabled": "false",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -82,7 +82,7 @@ SETTINGS: Mapping[str, str] = {
 
 LOCAL_SETTINGS: Mapping[str, str] = {
     # Only where driver and executors are one process: the class is needed before jars are fetched.
-    "spark.hadoop.fs.file.impl": "weft.kernel.LocalFiles",
+    "spark.hadoop.fs.file.impl": "weft.kernel.file.LocalFiles",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }

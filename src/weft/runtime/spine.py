@@ -56,5 +56,5 @@ def write(
         "times": None if latest_ms is None else times,
         "stamp": stamp,
     }
-    told = kernel.call(frame.sparkSession, "Spine.write", frame, json.dumps(spec))
+    told = kernel.call(frame.sparkSession, "spine.Spine.write", frame, json.dumps(spec))
     return codec.from_form(Written, json.loads(told))

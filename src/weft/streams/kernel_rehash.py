@@ -64,13 +64,15 @@ class KernelRehash:
 
 def fingerprint(rows: DataFrame) -> dict[str, Any]:
     """How many rows there are and the sum of their record hashes, in any order and partitioning."""
-    result: dict[str, Any] = orjson.loads(kernel.call(rows.sparkSession, "Spine.fingerprint", rows))
+    result: dict[str, Any] = orjson.loads(
+        kernel.call(rows.sparkSession, "hash.Fingerprints.of", rows)
+    )
     return result
 
 
 def fingerprints(rows: DataFrame) -> dict[str, dict[str, Any]]:
     """The rows and the sum of record hashes of each file; the last column of `rows` is the file's name."""
     found: dict[str, dict[str, Any]] = orjson.loads(
-        kernel.call(rows.sparkSession, "Spine.fingerprints", rows)
+        kernel.call(rows.sparkSession, "hash.Fingerprints.ofFiles", rows)
     )
     return found

@@ -58,9 +58,9 @@ def open_table(
 
 def tick(spark: SparkSession, name: str) -> None:
     """Make the reader of this name run one more batch, also when nothing is new."""
-    kernel.call(spark, "StreamSource.tick", name)
+    kernel.call(spark, "stream.StreamReader.tick", name)
 
 
 def release(spark: SparkSession, query: str) -> None:
     """Let a query wait no more: it is about to be stopped."""
-    kernel.call(spark, "Wake.release", query)
+    kernel.call(spark, "table.Wake.release", query)

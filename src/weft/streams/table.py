@@ -38,7 +38,7 @@ class Table:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.path = path
-        self._log = kernel.call(spark, "TableLog.of", spark, path)
+        self._log = kernel.call(spark, "table.TableLog.of", spark, path)
 
     def exists(self) -> bool:
         """Whether the table was created."""
@@ -136,5 +136,5 @@ def _errors(path: str) -> Iterator[None]:
     except PySparkException as error:  # what PySpark translates itself, such as a wrong argument
         raise TableError(str(error), path=path) from error
     except Py4JJavaError as error:
-        kind = TableConflictError if kernel.is_raised(error, "CommitConflict") else TableError
+        kind = TableConflictError if kernel.is_raised(error, "table.CommitConflict") else TableError
         raise kind(kernel.message_of(error), path=path) from error

@@ -59,7 +59,7 @@ def attach_kernel(operator: str, frame: DataFrame, spec: Mapping[str, Any]) -> D
     """Attach an operator of the kernel's; what does not fit the stream is refused with its reason."""
     session = SparkSession.active()
     try:
-        attached = kernel.call(session, f"window.{operator}.attach", frame, json.dumps(spec))
+        attached = kernel.call(session, f"window.plan.{operator}.attach", frame, json.dumps(spec))
         return kernel.to_frame(session, attached)
     except (AnalysisException, IllegalArgumentException, Py4JJavaError) as error:
         pipeline = spec["pipeline"]

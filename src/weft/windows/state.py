@@ -69,7 +69,7 @@ def read_windows(
     """
     found = kernel.call(
         spark,
-        "window.StateView.windows",
+        "window.plan.StateView.windows",
         spark,
         str(checkpoint),
         NEWEST if batch is None else batch,

@@ -1,7 +1,7 @@
 package weft.kernel;
 
 import org.apache.spark.sql.SparkSession;
-import weft.kernel.gate.Functions;
+import weft.kernel.spark.gate.Functions;
 
 /** What the kernel adds to a Spark session. */
 public final class Kernel {

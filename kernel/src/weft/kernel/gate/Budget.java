@@ -4,10 +4,12 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.TaskKilledException;
 
 /**
- * What the functions of one record have made and done so far, in a thread that computes one record at a time.
+ * What the functions of one record have made and done so far, in a thread that computes one record
+ * at a time.
  *
- * <p>It is counted and not timed, so that the same record meets the same limit again in a replay. What a function is
- * about to make is charged before it is made: a value that would be too large is never there.
+ * <p>It is counted and not timed, so that the same record meets the same limit again in a replay.
+ * What a function is about to make is charged before it is made: a value that would be too large is
+ * never there.
  */
 public final class Budget {
   /** The most bytes that a function may make as one value. */
@@ -16,7 +18,10 @@ public final class Budget {
   /** How much of a record's budget one byte takes that is kept; work takes it by the piece. */
   public static final long UNITS_PER_BYTE = 4;
 
-  /** The most that all functions of all steps may make and do for one record: 64 MiB, or some tenths of a second. */
+  /**
+   * The most that all functions of all steps may make and do for one record: 64 MiB, or some tenths
+   * of a second.
+   */
   public static final long RECORD_UNITS = (64L << 20) * UNITS_PER_BYTE;
 
   private static final int ROUNDS_PER_LOOK = 1 << 12;
@@ -46,7 +51,11 @@ public final class Budget {
   public void make(long bytes) {
     if (bytes > VALUE_BYTES || bytes < 0) {
       throw new TooMuchException(
-          "[VALUE_TOO_LARGE] A value of " + shown(bytes) + " bytes would be made; at most " + VALUE_BYTES + " are.");
+          "[VALUE_TOO_LARGE] A value of "
+              + shown(bytes)
+              + " bytes would be made; at most "
+              + VALUE_BYTES
+              + " are.");
     }
     made += bytes;
     check();
@@ -58,8 +67,11 @@ public final class Budget {
     check();
   }
 
-  /** Where a round of a loop begins: what is made in it is given back at its end, and only its work remains. */
-  long beginRound(long units) {
+  /**
+   * Where a round of a loop begins: what is made in it is given back at its end, and only its work
+   * remains.
+   */
+  public long beginRound(long units) {
     work(units);
     if (++rounds % ROUNDS_PER_LOOK == 0) {
       stopIfKilled();
@@ -68,7 +80,7 @@ public final class Budget {
   }
 
   /** Ends a round that began with so much made, of which something is kept. */
-  void endRound(long before, long kept) {
+  public void endRound(long before, long kept) {
     work += made - before;
     made = before;
     make(kept);
@@ -83,7 +95,9 @@ public final class Budget {
     }
   }
 
-  /** Ends a computation whose task is to end; a loop of rounds is the one place that can take long. */
+  /**
+   * Ends a computation whose task is to end; a loop of rounds is the one place that can take long.
+   */
   static void stopIfKilled() {
     TaskContext task = TaskContext.get();
     if (task != null && task.isInterrupted()) {

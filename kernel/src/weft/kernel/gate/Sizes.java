@@ -18,12 +18,12 @@ import org.apache.spark.unsafe.types.UTF8String;
 /** How many bytes a value takes, about, when it is laid out in a row. */
 public final class Sizes {
   /** What an element of an array, or a part of a struct, takes beside what it holds. */
-  static final long SLOT = 16;
+  public static final long SLOT = 16;
 
   private Sizes() {}
 
   /** Whether values of a type differ in size. */
-  static boolean varies(DataType type) {
+  public static boolean varies(DataType type) {
     return type instanceof StringType
         || type instanceof BinaryType
         || type instanceof ArrayType
@@ -85,12 +85,17 @@ public final class Sizes {
     return size;
   }
 
-  /** The bytes of a value of this type with nothing in it: what a parser makes of an empty object. */
+  /**
+   * The bytes of a value of this type with nothing in it: what a parser makes of an empty object.
+   */
   static long empty(DataType type) {
     return type instanceof StructType struct ? struct.length() * SLOT : SLOT;
   }
 
-  /** The bytes that an element of any array or map in this type takes when it is empty; 0 when there is none. */
+  /**
+   * The bytes that an element of any array or map in this type takes when it is empty; 0 when there
+   * is none.
+   */
   static long widestElement(DataType type) {
     if (type instanceof ArrayType array) {
       return Math.max(SLOT + empty(array.elementType()), widestElement(array.elementType()));

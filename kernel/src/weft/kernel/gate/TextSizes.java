@@ -11,13 +11,13 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** How many bytes a value can take as JSON, CSV or plain text, told without writing it. */
-final class TextSizes {
+public final class TextSizes {
   /** A number, a moment, a boolean, and the signs around any value. */
   private static final long PLAIN = 48;
 
   private TextSizes() {}
 
-  static long of(Object value, DataType type) {
+  public static long of(Object value, DataType type) {
     if (value == null) {
       return PLAIN;
     }
@@ -50,7 +50,8 @@ final class TextSizes {
     StructField[] fields = type.fields();
     for (int at = 0; at < fields.length; at++) {
       DataType part = fields[at].dataType();
-      size += 6L * fields[at].name().length() + of(row.isNullAt(at) ? null : row.get(at, part), part);
+      size +=
+          6L * fields[at].name().length() + of(row.isNullAt(at) ? null : row.get(at, part), part);
     }
     return size;
   }

@@ -24,17 +24,22 @@ final class Texts {
     long sum = 0;
     for (int field = format.indexOf('%'); field >= 0; field = format.indexOf('%', field + 1)) {
       long number = 0;
-      for (int at = field + 1; at < format.length() && "0123456789$-#+ ,(<.".indexOf(format.charAt(at)) >= 0; at++) {
+      for (int at = field + 1;
+          at < format.length() && "0123456789$-#+ ,(<.".indexOf(format.charAt(at)) >= 0;
+          at++) {
         char sign = format.charAt(at);
         sum += sign == '$' || Character.isDigit(sign) ? 0 : number;
-        number = Character.isDigit(sign) ? Math.min(number * 10 + sign - '0', Integer.MAX_VALUE) : 0;
+        number =
+            Character.isDigit(sign) ? Math.min(number * 10 + sign - '0', Integer.MAX_VALUE) : 0;
       }
       sum += number;
     }
     return sum;
   }
 
-  /** The bytes of a text in which quotes, backslashes and control characters are written as escapes. */
+  /**
+   * The bytes of a text in which quotes, backslashes and control characters are written as escapes.
+   */
   static long escaped(UTF8String text) {
     long size = text.numBytes();
     for (int at = 0; at < text.numBytes(); at++) {
@@ -44,7 +49,9 @@ final class Texts {
     return size;
   }
 
-  /** How many elements, objects and arrays a JSON text can have: its commas and opening brackets. */
+  /**
+   * How many elements, objects and arrays a JSON text can have: its commas and opening brackets.
+   */
   static long openings(UTF8String text) {
     long found = 1;
     for (int at = 0; at < text.numBytes(); at++) {

@@ -17,7 +17,8 @@ enum Assertion {
         return false;
       }
       return at == from
-          || (isLineEnd(text.charAt(at - 1)) && !(text.charAt(at - 1) == '\r' && text.charAt(at) == '\n'));
+          || (isLineEnd(text.charAt(at - 1))
+              && !(text.charAt(at - 1) == '\r' && text.charAt(at) == '\n'));
     }
   },
   /** The very end of the text. */

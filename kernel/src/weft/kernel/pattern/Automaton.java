@@ -9,9 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 /**
- * Says quickly whether a program matches anywhere in a text: sets of threads become states, made when they are first
- * met, and a character leads from one to the next by a look into a table. It stops before the last characters of the
- * text, where places such as its end begin to hold; a {@link Machine} goes on from there.
+ * Says quickly whether a program matches anywhere in a text: sets of threads become states, made
+ * when they are first met, and a character leads from one to the next by a look into a table. It
+ * stops before the last characters of the text, where places such as its end begin to hold; a
+ * {@link Machine} goes on from there.
  */
 final class Automaton {
   /** Places near the end hold at most before a line end of two characters. */
@@ -43,13 +44,18 @@ final class Automaton {
     this.restart = state(new int[] {0}, false);
   }
 
-  /** The automaton of a program, or null when the program asks for places that are not told from the ends alone. */
+  /**
+   * The automaton of a program, or null when the program asks for places that are not told from the
+   * ends alone.
+   */
   static Automaton of(Program program) {
     boolean isSimple =
         IntStream.range(0, program.size())
-            .filter(at -> program.operation[at] == Program.PLACE)
+            .filter(at -> program.operation[at] == Program.ANCHOR)
             .mapToObj(program::assertion)
-            .allMatch(each -> each == Assertion.BEGIN || each == Assertion.END || each == Assertion.LAST_END);
+            .allMatch(
+                each ->
+                    each == Assertion.BEGIN || each == Assertion.END || each == Assertion.LAST_END);
     return isSimple ? new Automaton(program) : null;
   }
 
@@ -59,7 +65,10 @@ final class Automaton {
     return at > 0 && Character.isLowSurrogate(text.charAt(at)) ? at - 1 : at;
   }
 
-  /** The state where the tail begins, or one that has matched before; null when there are too many states. */
+  /**
+   * The state where the tail begins, or one that has matched before; null when there are too many
+   * states.
+   */
   State run(String text, int end) {
     State state = start;
     for (int at = 0; at < end && !state.isMatch; ) {
@@ -86,7 +95,10 @@ final class Automaton {
 
   private State after(State state, int character) {
     int[] moved =
-        Arrays.stream(state.threads).filter(at -> program.set(at).has(character)).map(at -> at + 1).toArray();
+        Arrays.stream(state.threads)
+            .filter(at -> program.set(at).has(character))
+            .map(at -> at + 1)
+            .toArray();
     if (moved.length == 0) {
       return restart;
     }

@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.regex.Pattern;
 
 /**
- * The characters that one place of a pattern takes. What they are is asked of Java's own matcher, one character at a
- * time, so that classes, properties and letters of either case mean what they mean there; answers are kept.
+ * The characters that one place of a pattern takes. What they are is asked of Java's own matcher,
+ * one character at a time, so that classes, properties and letters of either case mean what they
+ * mean there; answers are kept.
  */
 final class CharSet {
   private static final int BLOCK = 256;

@@ -41,7 +41,7 @@ final class CharSkip {
         default -> {
           // A match, or a place that may be anywhere: the end of a text has no character.
           boolean isBeginning =
-              program.operation[at] == Program.PLACE && program.assertion(at) == Assertion.BEGIN;
+              program.operation[at] == Program.ANCHOR && program.assertion(at) == Assertion.BEGIN;
           hasBeginning |= isBeginning;
           needsBeginning &= isBeginning;
           needsCharacter &= isBeginning;
@@ -60,7 +60,9 @@ final class CharSkip {
     this.isAnchored = false;
   }
 
-  /** The next place at which a match can begin in a text that is searched from a place on, or -1. */
+  /**
+   * The next place at which a match can begin in a text that is searched from a place on, or -1.
+   */
   int from(String text, int from, int start) {
     if (isAnchored && start != from) {
       return -1;

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A LIKE pattern: characters, {@code _} for any one, {@code %} for any number. Matched by going back to the last
- * {@code %} only, since what fits after an earlier one fits after it too.
+ * A LIKE pattern: characters, {@code _} for any one, {@code %} for any number. Matched by going
+ * back to the last {@code %} only, since what fits after an earlier one fits after it too.
  */
 public final class LikePattern {
   private static final int ANY = -1;
@@ -17,7 +17,10 @@ public final class LikePattern {
     this.places = places;
   }
 
-  /** The pattern that a text says; throws a {@link PatternException} for an escape before nothing to escape. */
+  /**
+   * The pattern that a text says; throws a {@link PatternException} for an escape before nothing to
+   * escape.
+   */
   public static LikePattern compile(String text, char escape) {
     List<Integer> places = new ArrayList<>();
     int[] characters = text.codePoints().toArray();
@@ -25,7 +28,8 @@ public final class LikePattern {
       int character = characters[at];
       if (character == escape) {
         at++;
-        if (at == characters.length || (characters[at] != '_' && characters[at] != '%' && characters[at] != escape)) {
+        if (at == characters.length
+            || (characters[at] != '_' && characters[at] != '%' && characters[at] != escape)) {
           throw new PatternException("it has the escape " + escape + " before what needs none");
         }
         places.add(characters[at]);

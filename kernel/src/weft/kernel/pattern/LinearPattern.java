@@ -5,7 +5,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-/** A regular expression of Java's dialect that is matched in linear time. Safe to share between threads. */
+/**
+ * A regular expression of Java's dialect that is matched in linear time. Safe to share between
+ * threads.
+ */
 public final class LinearPattern {
   private static final int WHERE = 2;
   private static final int MAX_COMPILED = 200;
@@ -29,8 +32,9 @@ public final class LinearPattern {
   }
 
   /**
-   * The pattern that a text says; throws a {@link PatternException} when it is none that can be run. Those in use are
-   * kept, with what their automata have learnt, since every task of every batch asks for them again.
+   * The pattern that a text says; throws a {@link PatternException} when it is none that can be
+   * run. Those in use are kept, with what their automata have learnt, since every task of every
+   * batch asks for them again.
    */
   public static LinearPattern compile(String text) {
     if (COMPILED.size() > MAX_COMPILED) {

@@ -3,10 +3,10 @@ package weft.kernel.pattern;
 import java.util.Arrays;
 
 /**
- * Runs a program over a text, all of its threads at once, character by character: at most one thread stands at each
- * instruction, so the time is the length of the text times the size of the program. Threads are in the order in which a
- * backtracking matcher would try them, so what it finds is what that would have found first. Used by one thread at a
- * time.
+ * Runs a program over a text, all of its threads at once, character by character: at most one
+ * thread stands at each instruction, so the time is the length of the text times the size of the
+ * program. Threads are in the order in which a backtracking matcher would try them, so what it
+ * finds is what that would have found first. Used by one thread at a time.
  */
 final class Machine {
   private static final int STEPS_PER_CHARGE = 1 << 14;
@@ -19,7 +19,10 @@ final class Machine {
   private int[] found;
   private long steps;
 
-  /** A machine that remembers so many places: none to know whether there is a match, two to know where. */
+  /**
+   * A machine that remembers so many places: none to know whether there is a match, two to know
+   * where.
+   */
   Machine(Program program, int slots) {
     this.program = program;
     this.slots = slots;
@@ -30,7 +33,9 @@ final class Machine {
     }
   }
 
-  /** Whether threads that wait at these instructions, or new ones, match in what is left of a text. */
+  /**
+   * Whether threads that wait at these instructions, or new ones, match in what is left of a text.
+   */
   boolean test(int[] threads, String text, int start) {
     Threads current = lists[0].cleared();
     for (int at : threads) {
@@ -40,12 +45,16 @@ final class Machine {
     return search(current, text, 0, start, CharSkip.NONE, null) != null;
   }
 
-  /** The places of the first match at or after {@code start}, or null; the text is searched from a place on. */
+  /**
+   * The places of the first match at or after {@code start}, or null; the text is searched from a
+   * place on.
+   */
   int[] find(String text, int from, int start, CharSkip skip, Meter meter) {
     return search(lists[0].cleared(), text, from, start, skip, meter);
   }
 
-  private int[] search(Threads waiting, String text, int from, int start, CharSkip skip, Meter meter) {
+  private int[] search(
+      Threads waiting, String text, int from, int start, CharSkip skip, Meter meter) {
     Threads current = waiting;
     Threads next = lists[1].cleared();
     found = null;
@@ -89,7 +98,8 @@ final class Machine {
   }
 
   /** Moves the threads that take a character; one that has matched ends those after it. */
-  private void step(Threads current, Threads next, String text, int from, int after, int character) {
+  private void step(
+      Threads current, Threads next, String text, int from, int after, int character) {
     steps += current.count;
     for (int number = 0; number < current.count; number++) {
       int at = current.at[number];
@@ -104,7 +114,10 @@ final class Machine {
     }
   }
 
-  /** Adds a thread, and all that it becomes before it takes a character, in the order in which they are tried. */
+  /**
+   * Adds a thread, and all that it becomes before it takes a character, in the order in which they
+   * are tried.
+   */
   private void add(Threads list, int start, String text, int from, int at) {
     int top = 0;
     stack[top++] = start;
@@ -131,7 +144,8 @@ final class Machine {
             }
             entry++;
           }
-          case Program.PLACE -> entry = program.assertion(entry).holds(text, from, at) ? entry + 1 : -1;
+          case Program.ANCHOR ->
+              entry = program.assertion(entry).holds(text, from, at) ? entry + 1 : -1;
           default -> {
             list.keep(entry, places);
             entry = -1;

@@ -3,13 +3,16 @@ package weft.kernel.pattern;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A pattern as instructions, of which several threads may stand at different ones at the same character. */
+/**
+ * A pattern as instructions, of which several threads may stand at different ones at the same
+ * character.
+ */
 final class Program {
   static final int ONE = 0;
   static final int SPLIT = 1;
   static final int JUMP = 2;
   static final int SAVE = 3;
-  static final int PLACE = 4;
+  static final int ANCHOR = 4;
   static final int MATCH = 5;
   private static final int MAX_SIZE = 5_000;
 
@@ -22,8 +25,8 @@ final class Program {
   final Object[] thing;
   final int slots;
 
-  Program(Node root, int groups) {
-    emit(new Node.Group(root, 0));
+  Program(Part root, int groups) {
+    emit(new Part.Capture(root, 0));
     add(MATCH, null);
     int size = code.size();
     operation = new int[size];
@@ -52,32 +55,33 @@ final class Program {
 
   private int add(int kind, Object about) {
     if (code.size() >= MAX_SIZE) {
-      throw new PatternException("it has more than " + MAX_SIZE + " places when its repetitions are written out");
+      throw new PatternException(
+          "it has more than " + MAX_SIZE + " places when its repetitions are written out");
     }
     code.add(new int[] {kind, code.size() + 1, code.size() + 1});
     things.add(about);
     return code.size() - 1;
   }
 
-  private void emit(Node node) {
-    if (node instanceof Node.One one) {
+  private void emit(Part part) {
+    if (part instanceof Part.One one) {
       add(ONE, one.set());
-    } else if (node instanceof Node.Place place) {
-      add(PLACE, place.assertion());
-    } else if (node instanceof Node.Group group) {
-      code.get(add(SAVE, null))[1] = 2 * group.number();
-      emit(group.body());
-      code.get(add(SAVE, null))[1] = 2 * group.number() + 1;
-    } else if (node instanceof Node.Sequence sequence) {
+    } else if (part instanceof Part.Anchor anchor) {
+      add(ANCHOR, anchor.assertion());
+    } else if (part instanceof Part.Capture capture) {
+      code.get(add(SAVE, null))[1] = 2 * capture.number();
+      emit(capture.body());
+      code.get(add(SAVE, null))[1] = 2 * capture.number() + 1;
+    } else if (part instanceof Part.Sequence sequence) {
       sequence.parts().forEach(this::emit);
-    } else if (node instanceof Node.Choice choice) {
+    } else if (part instanceof Part.Choice choice) {
       emitChoice(choice.parts());
-    } else if (node instanceof Node.Repeat repeat) {
+    } else if (part instanceof Part.Repeat repeat) {
       emitRepeat(repeat);
     }
   }
 
-  private void emitChoice(List<Node> parts) {
+  private void emitChoice(List<Part> parts) {
     List<Integer> ends = new ArrayList<>();
     for (int part = 0; part < parts.size() - 1; part++) {
       int split = add(SPLIT, null);
@@ -90,7 +94,7 @@ final class Program {
   }
 
   /** A repetition written out: what is needed, then what is possible. */
-  private void emitRepeat(Node.Repeat repeat) {
+  private void emitRepeat(Part.Repeat repeat) {
     boolean isEndless = repeat.most() < 0;
     int needed = isEndless && repeat.least() > 0 ? repeat.least() - 1 : repeat.least();
     for (int round = 0; round < needed; round++) {

@@ -2,7 +2,10 @@ package weft.kernel.pattern;
 
 import java.util.function.IntFunction;
 
-/** What takes the place of a match, with {@code $1} and {@code ${name}} for its groups, as Java writes it. */
+/**
+ * What takes the place of a match, with {@code $1} and {@code ${name}} for its groups, as Java
+ * writes it.
+ */
 public final class Replacement {
   private final String text;
   private final LinearPattern pattern;
@@ -30,7 +33,10 @@ public final class Replacement {
     }
   }
 
-  /** Appends the group that is named from a place on, and returns the place of the last sign of its name. */
+  /**
+   * Appends the group that is named from a place on, and returns the place of the last sign of its
+   * name.
+   */
   private int reference(StringBuilder out, int start, IntFunction<String> group) {
     int number;
     int end;
@@ -38,13 +44,15 @@ public final class Replacement {
       end = text.indexOf('}', start);
       Integer named = end < 0 ? null : pattern.group(text.substring(start + 1, end));
       if (named == null) {
-        throw new IllegalArgumentException("The replacement names a group that the pattern does not have.");
+        throw new IllegalArgumentException(
+            "The replacement names a group that the pattern does not have.");
       }
       number = named;
     } else {
       number = digit(start);
       if (number < 0 || number > pattern.groups()) {
-        throw new IllegalArgumentException("The replacement names a group that the pattern does not have.");
+        throw new IllegalArgumentException(
+            "The replacement names a group that the pattern does not have.");
       }
       end = start;
       while (digit(end + 1) >= 0 && number * 10 + digit(end + 1) <= pattern.groups()) {
@@ -57,6 +65,8 @@ public final class Replacement {
   }
 
   private int digit(int at) {
-    return at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9' ? text.charAt(at) - '0' : -1;
+    return at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9'
+        ? text.charAt(at) - '0'
+        : -1;
   }
 }

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * Reads a pattern in Java's own dialect. What has no linear time (looking around, referring back, atomic groups) is
- * refused; what one character may be is left to Java.
+ * Reads a pattern in Java's own dialect. What has no linear time (looking around, referring back,
+ * atomic groups) is refused; what one character may be is left to Java.
  */
 final class Syntax {
   static final int MAX_LENGTH = 1_000;
@@ -24,8 +24,8 @@ final class Syntax {
   /** Escapes that stand for one character, with all that belongs to them. */
   private static final Pattern ESCAPE =
       Pattern.compile(
-          "\\\\(?:[pP](?:\\{[^}]*\\}|.)|x(?:\\{[^}]*\\}|..)|u(?<unit>....)|0(?:[0-3][0-7]{2}|[0-7]{1,2})|c."
-              + "|[^a-zA-Z0-9]|[dDsSwWhHvVtnrfae])",
+          "\\\\(?:[pP](?:\\{[^}]*\\}|.)|x(?:\\{[^}]*\\}|..)|u(?<unit>....)"
+              + "|0(?:[0-3][0-7]{2}|[0-7]{1,2})|c.|[^a-zA-Z0-9]|[dDsSwWhHvVtnrfae])",
           Pattern.DOTALL);
 
   private final String text;
@@ -37,7 +37,7 @@ final class Syntax {
   private int depth;
 
   /** What was read: the whole pattern, how many groups it has, and those that have names. */
-  record Parsed(Node root, int groups, Map<String, Integer> names) {}
+  record Parsed(Part root, int groups, Map<String, Integer> names) {}
 
   private Syntax(String text) {
     this.text = text;
@@ -50,7 +50,7 @@ final class Syntax {
     try {
       Pattern.compile(text);
       Syntax syntax = new Syntax(text);
-      Node root = syntax.choice();
+      Part root = syntax.choice();
       if (syntax.at < text.length()) {
         throw new PatternException("it has a closing bracket too many");
       }
@@ -62,38 +62,38 @@ final class Syntax {
     }
   }
 
-  private Node choice() {
+  private Part choice() {
     if (++depth > MAX_DEPTH) {
       throw new PatternException("it is nested too deep");
     }
     int outer = flags;
-    List<Node> parts = new ArrayList<>(List.of(sequence()));
+    List<Part> parts = new ArrayList<>(List.of(sequence()));
     while (at < text.length() && text.charAt(at) == '|') {
       at++;
       parts.add(sequence());
     }
     flags = outer;
     depth--;
-    return parts.size() == 1 ? parts.get(0) : new Node.Choice(parts);
+    return parts.size() == 1 ? parts.get(0) : new Part.Choice(parts);
   }
 
-  private Node sequence() {
-    List<Node> parts = new ArrayList<>();
+  private Part sequence() {
+    List<Part> parts = new ArrayList<>();
     while (at < text.length() && text.charAt(at) != '|' && text.charAt(at) != ')') {
       if (text.startsWith("\\Q", at)) {
         quoted(parts);
       } else {
-        Node atom = atom();
+        Part atom = atom();
         if (atom != null) {
           parts.add(repeated(atom));
         }
       }
     }
-    return parts.size() == 1 ? parts.get(0) : new Node.Sequence(parts);
+    return parts.size() == 1 ? parts.get(0) : new Part.Sequence(parts);
   }
 
   /** Everything up to \E as it stands; what follows it repeats its last character. */
-  private void quoted(List<Node> parts) {
+  private void quoted(List<Part> parts) {
     int end = text.indexOf("\\E", at + 2);
     String literal = text.substring(at + 2, end < 0 ? text.length() : end);
     at = end < 0 ? text.length() : end + 2;
@@ -103,16 +103,16 @@ final class Syntax {
     }
   }
 
-  private Node literal(int character) {
+  private Part literal(int character) {
     return one(Pattern.quote(Character.toString(character)));
   }
 
-  private Node one(String atom) {
-    return new Node.One(sets.computeIfAbsent(flags + atom, key -> new CharSet(atom, flags)));
+  private Part one(String atom) {
+    return new Part.One(sets.computeIfAbsent(flags + atom, key -> new CharSet(atom, flags)));
   }
 
   /** The next part before what repeats it; null when it only sets flags. */
-  private Node atom() {
+  private Part atom() {
     char sign = text.charAt(at);
     switch (sign) {
       case '(':
@@ -123,10 +123,10 @@ final class Syntax {
         return escape();
       case '^':
         at++;
-        return new Node.Place(has(Pattern.MULTILINE) ? Assertion.LINE_BEGIN : Assertion.BEGIN);
+        return new Part.Anchor(has(Pattern.MULTILINE) ? Assertion.LINE_BEGIN : Assertion.BEGIN);
       case '$':
         at++;
-        return new Node.Place(has(Pattern.MULTILINE) ? Assertion.LINE_END : Assertion.LAST_END);
+        return new Part.Anchor(has(Pattern.MULTILINE) ? Assertion.LINE_END : Assertion.LAST_END);
       case '.':
         at++;
         return one(".");
@@ -141,7 +141,7 @@ final class Syntax {
     return (flags & flag) != 0;
   }
 
-  private Node group() {
+  private Part group() {
     at++;
     if (at >= text.length() || text.charAt(at) != '?') {
       return closed(++groups);
@@ -169,19 +169,19 @@ final class Syntax {
     if (found.group(3).equals(")")) {
       return null;
     }
-    Node body = closed(0);
+    Part body = closed(0);
     flags = outer;
     return body;
   }
 
   /** The rest of a group up to its bracket, remembered under its number if it has one. */
-  private Node closed(int number) {
+  private Part closed(int number) {
     if (number > MAX_GROUPS) {
       throw new PatternException("it has more than " + MAX_GROUPS + " groups");
     }
-    Node body = choice();
+    Part body = choice();
     at++;
-    return number == 0 ? body : new Node.Group(body, number);
+    return number == 0 ? body : new Part.Capture(body, number);
   }
 
   private static int flagsOf(String letters) {
@@ -193,7 +193,9 @@ final class Syntax {
             case 'm' -> Pattern.MULTILINE;
             case 's' -> Pattern.DOTALL;
             case 'u' -> Pattern.UNICODE_CASE;
-            default -> throw new PatternException("it sets the flag " + letters.charAt(at) + ", which is not taken");
+            default ->
+                throw new PatternException(
+                    "it sets the flag " + letters.charAt(at) + ", which is not taken");
           };
     }
     return flags;
@@ -221,7 +223,7 @@ final class Syntax {
     }
   }
 
-  private Node escape() {
+  private Part escape() {
     char sign = at + 1 < text.length() ? text.charAt(at + 1) : '\\';
     Assertion assertion =
         switch (sign) {
@@ -234,7 +236,7 @@ final class Syntax {
         };
     if (assertion != null && !text.startsWith("\\b{", at)) {
       at += 2;
-      return new Node.Place(assertion);
+      return new Part.Anchor(assertion);
     }
     Matcher found = ESCAPE.matcher(text).region(at, text.length());
     if (sign == 'k' || (sign >= '1' && sign <= '9')) {
@@ -247,7 +249,9 @@ final class Syntax {
     at = found.end();
     if (found.group("unit") != null && Character.isHighSurrogate(unit(found))) {
       Matcher other = ESCAPE.matcher(text).region(at, text.length());
-      if (other.lookingAt() && other.group("unit") != null && Character.isLowSurrogate(unit(other))) {
+      if (other.lookingAt()
+          && other.group("unit") != null
+          && Character.isLowSurrogate(unit(other))) {
         atom += other.group();
         at = other.end();
       }
@@ -259,7 +263,7 @@ final class Syntax {
     return (char) Integer.parseInt(escape.group("unit"), 16);
   }
 
-  private Node repeated(Node atom) {
+  private Part repeated(Part atom) {
     if (at >= text.length()) {
       return atom;
     }
@@ -287,7 +291,8 @@ final class Syntax {
           throw new PatternException("a repetition in it cannot be read");
         }
         least = number(count.group(1));
-        most = count.group(2) == null ? least : count.group(3).isEmpty() ? -1 : number(count.group(3));
+        most =
+            count.group(2) == null ? least : count.group(3).isEmpty() ? -1 : number(count.group(3));
         at = count.end();
         break;
       default:
@@ -301,7 +306,7 @@ final class Syntax {
     }
     boolean isLazy = text.startsWith("?", at);
     at += isLazy ? 1 : 0;
-    return new Node.Repeat(atom, least, most, !isLazy);
+    return new Part.Repeat(atom, least, most, !isLazy);
   }
 
   private static int number(String digits) {

@@ -1,10 +1,16 @@
 package weft.kernel.pattern;
 
-/** What belongs to a word, for the edges of words; Java has changed its mind about letters beyond ASCII. */
+/**
+ * What belongs to a word, for the edges of words; Java has changed its mind about letters beyond
+ * ASCII.
+ */
 final class Words {
   private static final boolean IS_ASCII = Runtime.version().feature() >= 19;
 
-  /** Marks are looked through to the letter that they stand on, but not further: text is not made of marks. */
+  /**
+   * Marks are looked through to the letter that they stand on, but not further: text is not made of
+   * marks.
+   */
   private static final int MOST_MARKS = 64;
 
   private Words() {}

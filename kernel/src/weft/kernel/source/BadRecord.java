@@ -1,6 +1,9 @@
 package weft.kernel.source;
 
-/** Why a record cannot be taken, in words for its dead letter. Without a stack trace: bad records may be many. */
+/**
+ * Why a record cannot be taken, in words for its dead letter. Without a stack trace: bad records
+ * may be many.
+ */
 final class BadRecord extends Exception {
   private static final int SHOWN = 60;
 
@@ -27,9 +30,13 @@ final class BadRecord extends Exception {
     return new BadRecord(shorten(found) + " is out of range for " + type);
   }
 
-  /** The same reason, said of a column or of a part of it; an element's name is its number in brackets. */
+  /**
+   * The same reason, said of a column or of a part of it; an element's name is its number in
+   * brackets.
+   */
   BadRecord in(String name) {
-    return new BadRecord(path.isEmpty() || path.startsWith("[") ? name + path : name + "." + path, reason);
+    return new BadRecord(
+        path.isEmpty() || path.startsWith("[") ? name + path : name + "." + path, reason);
   }
 
   /** The same reason with advice behind it. */

@@ -15,9 +15,11 @@ final class CountOffset extends Offset {
   }
 
   static CountOffset parse(String name, String json) {
-    Matcher found = Pattern.compile("\\{\\s*\"" + name + "\"\\s*:\\s*(\\d+)\\s*}").matcher(json.trim());
+    Matcher found =
+        Pattern.compile("\\{\\s*\"" + name + "\"\\s*:\\s*(\\d+)\\s*}").matcher(json.trim());
     if (!found.matches()) {
-      throw new IllegalArgumentException("This is not an offset of the form {\"" + name + "\": n}: " + json);
+      throw new IllegalArgumentException(
+          "This is not an offset of the form {\"" + name + "\": n}: " + json);
     }
     return new CountOffset(name, Long.parseLong(found.group(1)));
   }

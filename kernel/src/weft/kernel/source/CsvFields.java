@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * The values of one CSV record, as RFC 4180 writes them.
  *
- * <p>A value is quoted when a quote is its first character; a quote inside it is doubled, and separators and line ends are
- * part of it. A quote elsewhere is a character like others. Files are cut into records by the same rules, in
- * {@code weft.sources.quotes}.
+ * <p>A value is quoted when a quote is its first character; a quote inside it is doubled, and
+ * separators and line ends are part of it. A quote elsewhere is a character like others. Files are
+ * cut into records by the same rules, in {@code weft.sources.quotes}.
  */
 final class CsvFields {
   private static final char QUOTE = '"';
@@ -42,7 +42,8 @@ final class CsvFields {
   }
 
   /** Reads a quoted value from behind its first quote on, and returns the place behind its last. */
-  private static int quoted(String record, int from, int end, StringBuilder value) throws BadRecord {
+  private static int quoted(String record, int from, int end, StringBuilder value)
+      throws BadRecord {
     int at = from;
     while (true) {
       int quote = record.indexOf(QUOTE, at);

@@ -37,7 +37,8 @@ final class CsvRecords extends RecordParser {
     }
     String[] texts = CsvFields.split(text(value), separator);
     if (texts.length != width) {
-      throw new BadRecord("the line has " + texts.length + " fields where " + width + " are expected");
+      throw new BadRecord(
+          "the line has " + texts.length + " fields where " + width + " are expected");
     }
     return columns(texts);
   }
@@ -53,7 +54,8 @@ final class CsvRecords extends RecordParser {
       Arrays.setAll(places, i -> find(fields[i].name(), names));
       width = names.length;
     }
-    this.header = header == null ? null : header.clone(); // Spark uses its bytes again for the next row
+    this.header =
+        header == null ? null : header.clone(); // Spark uses its bytes again for the next row
   }
 
   private static String text(byte[] value) {

@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * The source of the test kit: numbered segment files in a folder, each of them exactly one micro-batch. Options:
- * {@code path}, the folder.
+ * The source of the test kit: numbered segment files in a folder, each of them exactly one
+ * micro-batch. Options: {@code path}, the folder.
  */
 public final class FeedSource implements TableProvider {
 

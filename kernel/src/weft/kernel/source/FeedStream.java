@@ -10,7 +10,9 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 
-/** The running side of {@link FeedSource}: the next segment, when it is there, is the next batch. */
+/**
+ * The running side of {@link FeedSource}: the next segment, when it is there, is the next batch.
+ */
 final class FeedStream implements MicroBatchStream, SupportsAdmissionControl {
   private static final String NAME = "segment";
 

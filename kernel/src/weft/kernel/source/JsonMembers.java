@@ -14,8 +14,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Reads the members of JSON objects that are columns.
  *
- * <p>A member is a column when its name is the column's. Where there is none of that name, one whose name differs by its
- * case alone is; it is kept as text until the object has ended, since the right one may yet come.
+ * <p>A member is a column when its name is the column's. Where there is none of that name, one
+ * whose name differs by its case alone is; it is kept as text until the object has ended, since the
+ * right one may yet come.
  */
 final class JsonMembers {
   private static final int NONE = -1;

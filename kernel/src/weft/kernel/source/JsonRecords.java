@@ -28,7 +28,8 @@ final class JsonRecords extends RecordParser {
       object = JsonValues.object(schema());
     }
     if (value[0] == 0 || (value.length > 1 && value[1] == 0)) {
-      throw new BadRecord("not JSON: it begins with a NUL byte"); // the parser would take it for UTF-16
+      throw new BadRecord(
+          "not JSON: it begins with a NUL byte"); // the parser would take it for UTF-16
     }
     try (JsonParser json = FACTORY.createParser(value)) {
       json.nextToken();
@@ -47,6 +48,8 @@ final class JsonRecords extends RecordParser {
   /** The parser's complaint without its advice to Java programmers, and where it stood. */
   private static String plain(JsonProcessingException e) {
     String complaint = ADVICE.matcher(e.getOriginalMessage()).replaceAll("");
-    return e.getLocation() == null ? complaint : complaint + " at byte " + e.getLocation().getByteOffset();
+    return e.getLocation() == null
+        ? complaint
+        : complaint + " at byte " + e.getLocation().getByteOffset();
   }
 }

@@ -108,7 +108,8 @@ final class JsonValues {
         }
       }
       return new ArrayBasedMapData(
-          new GenericArrayData(entries.keySet().toArray()), new GenericArrayData(entries.values().toArray()));
+          new GenericArrayData(entries.keySet().toArray()),
+          new GenericArrayData(entries.values().toArray()));
     };
   }
 
@@ -175,7 +176,8 @@ final class JsonValues {
     };
   }
 
-  private static void require(JsonParser json, JsonToken token, DataType type) throws IOException, BadRecord {
+  private static void require(JsonParser json, JsonToken token, DataType type)
+      throws IOException, BadRecord {
     if (json.currentToken() != token) {
       throw BadRecord.expected(type.catalogString(), found(json));
     }

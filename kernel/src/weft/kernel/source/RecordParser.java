@@ -7,7 +7,9 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Turns the raw bytes of a record into typed columns or a reason why not, and fails for no record. */
+/**
+ * Turns the raw bytes of a record into typed columns or a reason why not, and fails for no record.
+ */
 public abstract class RecordParser implements Serializable {
   private final StructType schema;
   private final int required;
@@ -30,7 +32,9 @@ public abstract class RecordParser implements Serializable {
     return schema;
   }
 
-  /** Called by generated code, once for each record; {@code header} is that of a CSV file or null. */
+  /**
+   * Called by generated code, once for each record; {@code header} is that of a CSV file or null.
+   */
   public final InternalRow parse(byte[] value, UTF8String header) {
     try {
       return new GenericInternalRow(new Object[] {check(read(text(value), header)), null});
@@ -63,7 +67,8 @@ public abstract class RecordParser implements Serializable {
 
   private InternalRow check(InternalRow columns) throws BadRecord {
     if (required >= 0 && columns.isNullAt(required)) {
-      throw new BadRecord("it is missing, and it is the event time").in(schema.fieldNames()[required]);
+      throw new BadRecord("it is missing, and it is the event time")
+          .in(schema.fieldNames()[required]);
     }
     return columns;
   }

@@ -9,8 +9,8 @@ import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Reads the records of a segment file in raw form: after one line of JSON, each record is its partition and its length
- * as big-endian ints, then its bytes.
+ * Reads the records of a segment file in raw form: after one line of JSON, each record is its
+ * partition and its length as big-endian ints, then its bytes.
  */
 final class SegmentReader implements PartitionReader<InternalRow> {
   private final Segment segment;

@@ -2,10 +2,8 @@ package weft.kernel.source;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.time.ZoneOffset;
 import java.util.Base64;
 import java.util.Locale;
-import org.apache.spark.sql.catalyst.util.DateTimeUtils;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.BooleanType;
 import org.apache.spark.sql.types.ByteType;
@@ -22,9 +20,11 @@ import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.unsafe.types.UTF8String;
-import scala.Option;
+import weft.kernel.spark.DateText;
 
-/** Texts to Spark's internal values: the rules that JSON strings, JSON numbers and CSV fields share. */
+/**
+ * Texts to Spark's internal values: the rules that JSON strings, JSON numbers and CSV fields share.
+ */
 final class TextValues {
   private static final long MIN_MICROS = -62_135_596_800_000_000L; // 0001-01-01T00:00:00Z
   private static final long MAX_MICROS = 253_402_300_799_999_999L; // the last microsecond of 9999
@@ -83,7 +83,8 @@ final class TextValues {
   /** A number as a decimal: digits beyond the scale are rounded half up, as SQL casts do. */
   static Decimal decimal(BigDecimal number, DecimalType type) throws BadRecord {
     // Both guards keep setScale from writing out the digits of numbers such as 1e999999999.
-    if (number.signum() != 0 && number.precision() - (long) number.scale() > type.precision() - type.scale()) {
+    if (number.signum() != 0
+        && number.precision() - (long) number.scale() > type.precision() - type.scale()) {
       throw BadRecord.outOfRange(type.catalogString(), number.toString());
     }
     boolean tiny = number.scale() - (long) number.precision() > type.scale();
@@ -151,15 +152,15 @@ final class TextValues {
 
   private static Object date(String text) throws BadRecord {
     UTF8String trimmed = UTF8String.fromString(text.trim());
-    Option<Object> days = beginsWithDate(trimmed) ? DateTimeUtils.stringToDate(trimmed) : Option.empty();
-    if (days.isEmpty()) {
+    Integer days = beginsWithDate(trimmed) ? DateText.days(trimmed) : null;
+    if (days == null) {
       throw BadRecord.expected("date", quote(text)).hint("write 2026-01-31");
     }
-    long midnight = (Integer) days.get() * MICROS_PER_DAY;
+    long midnight = days * MICROS_PER_DAY;
     if (midnight < MIN_MICROS || midnight > MAX_MICROS) {
       throw BadRecord.outOfRange("date (years 1 to 9999)", text);
     }
-    return days.get();
+    return days;
   }
 
   private static Object timestamp(String text) throws BadRecord {
@@ -168,13 +169,12 @@ final class TextValues {
       return millis(new BigDecimal(trimmed));
     }
     UTF8String bytes = UTF8String.fromString(trimmed);
-    Option<Object> micros =
-        beginsWithDate(bytes) ? DateTimeUtils.stringToTimestamp(bytes, ZoneOffset.UTC) : Option.empty();
-    if (micros.isEmpty()) {
+    Long micros = beginsWithDate(bytes) ? DateText.micros(bytes) : null;
+    if (micros == null) {
       throw BadRecord.expected("timestamp", quote(text))
           .hint("write 2026-01-31T12:00:00Z or milliseconds since 1970");
     }
-    return inRange((Long) micros.get(), text);
+    return inRange(micros, text);
   }
 
   /** Spark's own parser also takes a bare time, which it completes with today's date. */

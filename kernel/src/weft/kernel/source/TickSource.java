@@ -8,11 +8,12 @@ import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import weft.kernel.Wake;
+import weft.kernel.table.Wake;
 
 /**
- * A streaming source that never has rows and moves its offset only when asked, so that a query united with it runs a
- * batch without data. Options: {@code name}, the name to tick; the schema is given by the reader.
+ * A streaming source that never has rows and moves its offset only when asked, so that a query
+ * united with it runs a batch without data. Options: {@code name}, the name to tick; the schema is
+ * given by the reader.
  */
 public final class TickSource implements TableProvider {
   private static final Map<String, AtomicBoolean> ASKED = new ConcurrentHashMap<>();

@@ -8,7 +8,10 @@ import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 
-/** The running side of {@link TickSource}: one step of the offset for all ticks asked for since the last batch. */
+/**
+ * The running side of {@link TickSource}: one step of the offset for all ticks asked for since the
+ * last batch.
+ */
 final class TickStream implements MicroBatchStream, SupportsAdmissionControl {
   private static final String NAME = "tick";
 

@@ -1,0 +1,91 @@
+package weft.kernel.hash;
+
+import java.security.DigestException;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import weft.kernel.bytes.ByteSink;
+import weft.kernel.bytes.Sha256;
+
+/**
+ * Hashes the records of one stream, each by SHA-256 over the canonical form of the user's columns
+ * and the record's id, and sums the hashes. Used by one task; makes no garbage per record.
+ */
+public final class RecordHash {
+  public static final String SYSTEM = "_weft";
+  public static final String CONTROL = "_control";
+  private static final int HASH_BYTES = 32;
+
+  private final CanonicalForm.Fields user;
+  private final int columns;
+  private final int system;
+  private final int id;
+  private final UnsafeRow systemRow;
+  private final ByteSink out = new ByteSink();
+  private final byte[] hash = new byte[HASH_BYTES];
+  private final MessageDigest sha256 = Sha256.digest();
+  private final HashSum sum = new HashSum();
+  private long rows;
+
+  public RecordHash(StructType schema) {
+    StructField[] fields = schema.fields();
+    this.columns = (int) Arrays.stream(fields).takeWhile(field -> !isSystem(field.name())).count();
+    if (Arrays.stream(fields).skip(columns).anyMatch(field -> !isSystem(field.name()))) {
+      throw new IllegalArgumentException(
+          "The columns "
+              + SYSTEM
+              + " and "
+              + CONTROL
+              + " must come last in "
+              + schema.simpleString()
+              + ".");
+    }
+    this.user = new CanonicalForm.Fields(Arrays.copyOf(fields, columns));
+    this.system = schema.getFieldIndex(SYSTEM).isDefined() ? schema.fieldIndex(SYSTEM) : -1;
+    StructType inner = system < 0 ? new StructType() : (StructType) fields[system].dataType();
+    this.id = inner.getFieldIndex("id").isDefined() ? inner.fieldIndex("id") : -1;
+    this.systemRow = new UnsafeRow(inner.length());
+  }
+
+  private static boolean isSystem(String name) {
+    return name.equals(SYSTEM) || name.equals(CONTROL);
+  }
+
+  public void add(UnsafeRow row) {
+    out.truncate(0);
+    user.writeRow(out, row, columns);
+    writeId(row);
+    sha256.update(out.bytes(), 0, out.size());
+    try {
+      sha256.digest(hash, 0, HASH_BYTES);
+    } catch (DigestException e) {
+      throw new IllegalStateException(e);
+    }
+    sum.add(hash);
+    rows++;
+  }
+
+  private void writeId(UnsafeRow row) {
+    if (id >= 0 && !row.isNullAt(system)) {
+      long place = row.getLong(system);
+      systemRow.pointTo(
+          row.getBaseObject(), row.getBaseOffset() + (int) (place >>> 32), (int) place);
+      if (!systemRow.isNullAt(id)) {
+        long text = systemRow.getLong(id);
+        out.putCount((int) text);
+        out.putMemory(
+            systemRow.getBaseObject(), systemRow.getBaseOffset() + (int) (text >>> 32), (int) text);
+      }
+    }
+  }
+
+  public HashSum sum() {
+    return sum;
+  }
+
+  public long rows() {
+    return rows;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * How records are hashed, in any order and partitioning the same.
+ *
+ * <p>{@link weft.kernel.hash.CanonicalForm} says which bytes a value is, {@link
+ * weft.kernel.hash.RecordHash} hashes the rows of a task over them, and {@link
+ * weft.kernel.hash.HashSum} adds the hashes up. The spine does that as it writes; {@link
+ * weft.kernel.hash.Fingerprints} does it to rows that lie somewhere already, by {@link
+ * weft.kernel.hash.FingerprintTask} for all of them and {@link weft.kernel.hash.FileHashTask} for
+ * each file.
+ */
+package weft.kernel.hash;

@@ -1,0 +1,2 @@
+/** The one JSON reader and writer of the kernel: {@link weft.kernel.json.Json}. */
+package weft.kernel.json;

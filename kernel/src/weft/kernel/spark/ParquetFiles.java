@@ -1,0 +1,97 @@
+package weft.kernel.spark;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import scala.collection.immutable.Map$;
+
+/**
+ * How Parquet files of one schema are written under a session's settings. Preparing that costs as
+ * much as a tiny batch, so it is kept, and its Hadoop configuration reaches an executor once.
+ */
+public final class ParquetFiles implements Serializable {
+  private static final long serialVersionUID = 1L;
+  private static final int REMEMBERED = 64;
+  private static final Map<Key, ParquetFiles> PREPARED =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, ParquetFiles> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  private final OutputWriterFactory factory;
+  private final Broadcast<SerializableConfiguration> conf;
+
+  /**
+   * What the way of writing depends on: the Spark that runs, the session's settings, and the rows.
+   */
+  private record Key(
+      String application,
+      scala.collection.immutable.Map<String, String> settings,
+      StructType schema) {}
+
+  private ParquetFiles(SparkSession spark, StructType schema) throws IOException {
+    Job job = Job.getInstance(spark.sessionState().newHadoopConf());
+    // Microseconds have statistics and are half as wide as Spark's default, which is for old
+    // readers.
+    job.getConfiguration().set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
+    this.factory = new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), schema);
+    this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), job.getConfiguration());
+  }
+
+  public static ParquetFiles of(org.apache.spark.sql.SparkSession session, StructType schema)
+      throws IOException {
+    SparkSession spark = (SparkSession) session;
+    Key key =
+        new Key(
+            spark.sparkContext().applicationId(),
+            spark.sessionState().conf().getAllConfs(),
+            schema);
+    synchronized (PREPARED) {
+      ParquetFiles known = PREPARED.get(key);
+      if (known == null) {
+        known = new ParquetFiles(spark, schema);
+        PREPARED.put(key, known);
+      }
+      return known;
+    }
+  }
+
+  /** A new file of these rows, whose name begins with a prefix and the partition's number. */
+  public ParquetFile create(String folder, String prefix, int partition, StructType schema) {
+    TaskID task = new TaskID(new JobID("weft", 0), TaskType.MAP, partition);
+    TaskAttemptContext context = new TaskAttemptContextImpl(conf(), new TaskAttemptID(task, 0));
+    // The random part keeps attempts apart: what a failed one leaves is never named by a commit.
+    String name =
+        String.format(
+            "%s-%05d-%s%s",
+            prefix, partition, UUID.randomUUID(), factory.getFileExtension(context));
+    return new ParquetFile(factory.newInstance(new Path(folder, name).toString(), schema, context));
+  }
+
+  /** Hadoop's settings under which files are written. */
+  public Configuration conf() {
+    return conf.value().value();
+  }
+}

@@ -1,0 +1,40 @@
+package weft.kernel.spark;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Ascending$;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Descending$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
+import org.apache.spark.sql.catalyst.expressions.RowOrdering;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.types.DataType;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** The order of rows by their leading columns, as SQL sorts them. */
+public final class RowOrder {
+  private RowOrder() {}
+
+  /** Whether SQL can sort values of a type. */
+  public static boolean isOrderable(DataType type) {
+    return RowOrdering.isOrderable(type);
+  }
+
+  /** The order by columns of these types, of which so many come first in falling order. */
+  public static Comparator<InternalRow> of(DataType[] types, int falling) {
+    List<SortOrder> orders = new ArrayList<>();
+    for (int at = 0; at < types.length; at++) {
+      var direction = at < falling ? Descending$.MODULE$ : Ascending$.MODULE$;
+      orders.add(
+          new SortOrder(
+              new BoundReference(at, types[at], true),
+              direction,
+              direction.defaultNullOrdering(),
+              CollectionConverters.asScala(List.<Expression>of()).toList()));
+    }
+    return new InterpretedOrdering(CollectionConverters.asScala(orders).toList());
+  }
+}

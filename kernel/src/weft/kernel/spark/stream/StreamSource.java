@@ -1,0 +1,207 @@
+package weft.kernel.spark.stream;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
+import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
+import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
+import org.apache.spark.sql.classic.Dataset$;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.read.streaming.Offset;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.apache.spark.sql.connector.read.streaming.ReadMaxRows;
+import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
+import org.apache.spark.sql.execution.LogicalRDD;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation$;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.execution.streaming.Source;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import weft.kernel.hash.RecordHash;
+import weft.kernel.json.Json;
+import weft.kernel.spark.Sessions;
+import weft.kernel.spark.Sneaky;
+import weft.kernel.stream.StreamOffset;
+import weft.kernel.stream.StreamOptions;
+import weft.kernel.stream.StreamReader;
+import weft.kernel.table.Commit;
+import weft.kernel.table.TableLog;
+import weft.kernel.table.Wake;
+
+/**
+ * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled
+ * back, and a control row per bucket that says which knots they are.
+ */
+public final class StreamSource implements Source, SupportsTriggerAvailableNow {
+  private final SparkSession spark;
+  private final StructType schema;
+  private final StreamOptions options;
+  private final StreamReader reader;
+  private final Path folder;
+  private long seen;
+
+  StreamSource(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
+      throws IOException {
+    this.spark = (SparkSession) spark;
+    this.schema = schema;
+    this.options = options;
+    this.reader = new StreamReader(TableLog.of(spark, options.path()), options);
+    Path path = new Path(options.path());
+    this.folder = path.getFileSystem(Sessions.hadoopConf(spark)).makeQualified(path);
+  }
+
+  @Override
+  public StructType schema() {
+    return schema;
+  }
+
+  @Override
+  public Option<org.apache.spark.sql.execution.streaming.Offset> getOffset() {
+    throw new IllegalStateException("Spark asks a source with admission control for latestOffset.");
+  }
+
+  @Override
+  public ReadLimit getDefaultReadLimit() {
+    return options.maxRows() > 0 ? ReadLimit.maxRows(options.maxRows()) : ReadLimit.allAvailable();
+  }
+
+  @Override
+  public void prepareForTriggerAvailableNow() {
+    try {
+      reader.stopAtNewest();
+    } catch (IOException e) {
+      throw Sneaky.raise(e);
+    }
+  }
+
+  @Override
+  public Offset latestOffset(Offset start, ReadLimit limit) {
+    Offset latest = look(start, limit);
+    if (latest != start || options.waitMillis() == 0) {
+      return latest;
+    }
+    try {
+      seen = Wake.await(options.query(), options.wakes(), seen, options.waitMillis());
+    } catch (InterruptedException e) {
+      throw Sneaky.raise(e);
+    }
+    return look(start, limit);
+  }
+
+  private Offset look(Offset start, ReadLimit limit) {
+    try {
+      StreamOffset from = start == null ? reader.beginning() : StreamOffset.parse(start.json());
+      long most = limit instanceof ReadMaxRows max ? max.maxRows() : Long.MAX_VALUE;
+      StreamOffset to = reader.next(from, most);
+      return to.equals(from) ? start : new SparkOffset(to);
+    } catch (IOException e) {
+      throw Sneaky.raise(e);
+    }
+  }
+
+  @Override
+  public Dataset<Row> getBatch(
+      Option<org.apache.spark.sql.execution.streaming.Offset> start,
+      org.apache.spark.sql.execution.streaming.Offset end) {
+    try {
+      StreamOffset from =
+          start.isEmpty() ? reader.beginning() : StreamOffset.parse(start.get().json());
+      Wake.ran(options.query());
+      KnotFiles files = new KnotFiles(folder);
+      ArrayNode knots = Json.array();
+      for (Commit knot : reader.knots(from, StreamOffset.parse(end.json()))) {
+        knot.files().forEach(files::add);
+        knots.addArray().add(knot.knot()).add(knot.weft().get("watermark"));
+      }
+      return Dataset$.MODULE$.ofRows(spark, plan(files, knots));
+    } catch (IOException e) {
+      throw Sneaky.raise(e);
+    }
+  }
+
+  private LogicalPlan plan(KnotFiles files, ArrayNode knots) {
+    List<LogicalPlan> parts = new ArrayList<>();
+    if (!files.isEmpty()) {
+      parts.add(scan(files));
+    }
+    if (options.buckets() > 0) {
+      parts.add(control(knots));
+    }
+    return switch (parts.size()) {
+      case 0 -> new LocalRelation(attributes(), seq(List.of()), true, Option.empty());
+      case 1 -> parts.get(0);
+      default -> new Union(seq(parts), false, false);
+    };
+  }
+
+  private LogicalPlan scan(KnotFiles files) {
+    HadoopFsRelation relation =
+        new HadoopFsRelation(
+            files,
+            new StructType(),
+            schema,
+            Option.empty(),
+            new ParquetFileFormat(),
+            Map$.MODULE$.empty(),
+            spark);
+    return LogicalRelation$.MODULE$.apply(relation, true);
+  }
+
+  /** One row per bucket in a single partition, which a batch has also when it has no data. */
+  private LogicalPlan control(ArrayNode knots) {
+    List<InternalRow> rows = new ArrayList<>();
+    for (int bucket = 0; bucket < options.buckets(); bucket++) {
+      Object[] values = new Object[schema.length()];
+      String text = Json.object().put("bucket", bucket).set("knots", knots).toString();
+      values[schema.fieldIndex(RecordHash.CONTROL)] = UTF8String.fromString(text);
+      rows.add(new GenericInternalRow(values));
+    }
+    return new LogicalRDD(
+        attributes(),
+        JavaSparkContext.fromSparkContext(spark.sparkContext()).parallelize(rows, 1).rdd(),
+        new UnknownPartitioning(0),
+        seq(List.of()),
+        true,
+        Option.empty(),
+        spark,
+        Option.empty(),
+        Option.empty());
+  }
+
+  @SuppressWarnings("unchecked")
+  private Seq<Attribute> attributes() {
+    Seq<AttributeReference> attributes = DataTypeUtils$.MODULE$.toAttributes(schema);
+    return (Seq<Attribute>) (Seq<?>) attributes;
+  }
+
+  private static <T> Seq<T> seq(List<T> list) {
+    return CollectionConverters.asScala(list).toSeq();
+  }
+
+  @Override
+  public void stop() {
+    Wake.forget(options.query());
+  }
+
+  @Override
+  public String toString() {
+    return "weft-stream[" + options.path() + "]";
+  }
+}

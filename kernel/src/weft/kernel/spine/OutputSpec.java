@@ -1,0 +1,16 @@
+package weft.kernel.spine;
+
+import java.io.Serializable;
+import org.apache.spark.sql.types.StructType;
+import weft.kernel.spark.ParquetFiles;
+
+/**
+ * What a task needs to write one output of the spine.
+ *
+ * @param column name and {@code ordinal} place of the struct column in the woven frame
+ * @param folder the stream table's folder
+ * @param schema the rows of the stream
+ * @param files how its files are written
+ */
+record OutputSpec(String column, int ordinal, String folder, StructType schema, ParquetFiles files)
+    implements Serializable {}

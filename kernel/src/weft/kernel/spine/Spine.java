@@ -1,0 +1,78 @@
+package weft.kernel.spine;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import weft.kernel.json.Json;
+import weft.kernel.spark.FrameRows;
+import weft.kernel.spark.ParquetFiles;
+
+/**
+ * Writes a woven batch to all its streams in one pass, hashing and counting on the way. Called by
+ * the batch's driver.
+ */
+public final class Spine {
+  private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]+");
+
+  private Spine() {}
+
+  /**
+   * Writes every non-null struct of each output column to files in that output's folder.
+   *
+   * @param frame one nullable struct column per output, an int column of verdicts, optionally a
+   *     string column of control values
+   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …,
+   *     "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …}, "stamp": {"knot":
+   *     …, "at_ms": …, "watermark_ms": …}}}
+   * @return per output its rows, bytes, hash and files; how often each verdict came; per source
+   *     partition its event times; control values
+   */
+  public static String write(Dataset<Row> frame, String specJson) throws IOException {
+    ObjectNode spec = Json.parseObject(specJson);
+    String prefix = spec.required("prefix").asText();
+    if (!PREFIX.matcher(prefix).matches()) {
+      throw new IllegalArgumentException("File names cannot start with '" + prefix + "'.");
+    }
+    StructType schema = frame.schema();
+    SparkSession spark = frame.sparkSession();
+    List<OutputSpec> outputs = new ArrayList<>();
+    for (JsonNode output : spec.required("outputs")) {
+      outputs.add(prepare(spark, schema, output));
+    }
+    SpineTask task =
+        new SpineTask(
+            prefix,
+            outputs,
+            schema,
+            ordinal(schema, spec.path("verdict").asText(null)),
+            ordinal(schema, spec.path("control").asText(null)),
+            TimeSpec.parse(spec.path("times"), schema),
+            Stamp.parse(spec.path("stamp")));
+    FrameRows rows = FrameRows.of(frame);
+    SpineReport total = new SpineReport(outputs.size());
+    if (!rows.areNone()) {
+      rows.collect(task).forEach(total::add);
+    }
+    return total.toJson(outputs).toString();
+  }
+
+  private static OutputSpec prepare(SparkSession spark, StructType schema, JsonNode output)
+      throws IOException {
+    String column = output.required("column").asText();
+    int ordinal = schema.fieldIndex(column);
+    StructType rows = ((StructType) schema.fields()[ordinal].dataType()).asNullable();
+    return new OutputSpec(
+        column, ordinal, output.required("path").asText(), rows, ParquetFiles.of(spark, rows));
+  }
+
+  private static int ordinal(StructType schema, String column) {
+    return column == null ? -1 : schema.fieldIndex(column);
+  }
+}

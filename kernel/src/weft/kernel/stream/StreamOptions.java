@@ -1,0 +1,52 @@
+package weft.kernel.stream;
+
+import java.util.Arrays;
+import java.util.Set;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.collection.immutable.Map;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * How a stream is read.
+ *
+ * @param path the table's folder
+ * @param name who reads it, for ticks
+ * @param maxRows how many rows a batch admits, 0 for all there are
+ * @param maxKnots how many knots a batch admits, 0 for all there are
+ * @param startKnot the last knot that is not read
+ * @param buckets how many buckets get a control row per batch, 0 for none
+ * @param query the query that waits here for more, empty when it does not
+ * @param wakes what its wait ends by: the tables and the ticks of all its sources
+ * @param waitMillis how long it waits before it looks by itself
+ */
+public record StreamOptions(
+    String path,
+    String name,
+    long maxRows,
+    long maxKnots,
+    long startKnot,
+    int buckets,
+    String query,
+    Set<String> wakes,
+    long waitMillis) {
+
+  public static StreamOptions of(Map<String, String> options) {
+    CaseInsensitiveStringMap given =
+        new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
+    String path = given.get("path");
+    if (path == null) {
+      throw new IllegalArgumentException(
+          "A weft-stream needs the option path: its table's folder.");
+    }
+    return new StreamOptions(
+        path,
+        given.getOrDefault("name", path),
+        given.getLong("maxRows", 0),
+        given.getLong("maxKnots", 0),
+        given.getLong("startKnot", 0),
+        given.getInt("buckets", 0),
+        given.getOrDefault("query", ""),
+        Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
+        given.getLong("waitMillis", 0));
+  }
+}

@@ -1,0 +1,128 @@
+package weft.kernel.stream;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import weft.kernel.table.Commit;
+import weft.kernel.table.TableLog;
+import weft.kernel.table.Wake;
+
+/**
+ * Which knots of a stream its reader is given: some whole ones in order, without those that were
+ * rolled back. Used by one query.
+ */
+public final class StreamReader {
+  private static final Set<String> TICKED = ConcurrentHashMap.newKeySet();
+
+  private final TableLog log;
+  private final StreamOptions options;
+  private long newestAllowed = Long.MAX_VALUE;
+  private boolean checked;
+  private StreamOffset idleFrom;
+  private long idleVersion;
+
+  public StreamReader(TableLog log, StreamOptions options) {
+    this.log = log;
+    this.options = options;
+  }
+
+  /** Makes the reader with this name run one more batch, also when there is nothing new. */
+  public static void tick(String name) {
+    TICKED.add(name);
+    Wake.added(name);
+  }
+
+  /** Takes what there is now for all that there will ever be. */
+  public void stopAtNewest() throws IOException {
+    newestAllowed = log.version();
+  }
+
+  /** Where a reader begins that was given nothing yet. */
+  public StreamOffset beginning() throws IOException {
+    return new StreamOffset(options.startKnot(), log.floor(options.startKnot()), 0);
+  }
+
+  /** How far the next batch goes, in about so many rows; where it is, when nothing is new. */
+  public StreamOffset next(StreamOffset from, long mostRows) throws IOException {
+    long newest = Math.min(log.version(), newestAllowed);
+    check(from);
+    boolean ticked = TICKED.remove(options.name());
+    if (!ticked && from.equals(idleFrom) && newest == idleVersion) {
+      return from;
+    }
+    StreamOffset to = admit(from, newest, mostRows);
+    if (ticked) {
+      return to.ticked();
+    }
+    if (to.equals(from)) {
+      idleFrom = from;
+      idleVersion = newest;
+    }
+    return to;
+  }
+
+  /**
+   * Whole knots while they and their rows are within the limits, and one knot whatever its rows.
+   */
+  private StreamOffset admit(StreamOffset from, long newest, long mostRows) throws IOException {
+    long mostKnots = options.maxKnots() > 0 ? options.maxKnots() : Long.MAX_VALUE;
+    long rows = 0;
+    long knots = 0;
+    StreamOffset to = from;
+    for (long v = from.version() + 1; v <= newest; v++) {
+      Commit commit = log.read(v);
+      if (!isWanted(commit, from)) {
+        continue;
+      }
+      rows += commit.rows();
+      knots++;
+      if (to != from && (rows > mostRows || knots > mostKnots)) {
+        break;
+      }
+      to = new StreamOffset(commit.knot(), v, from.tick());
+    }
+    return to;
+  }
+
+  private boolean isWanted(Commit commit, StreamOffset from) {
+    return log.isKept(commit) && commit.knot() > from.knot();
+  }
+
+  /** Refuses to go on from an offset that was taken in another table of the same name. */
+  private void check(StreamOffset from) throws IOException {
+    if (checked || from.version() == Commit.NONE) {
+      return;
+    }
+    boolean there = from.version() <= log.version();
+    Commit commit = there ? log.read(from.version()) : null;
+    boolean same = there && commit.isKnot() && commit.knot() == from.knot();
+    if (!same && !(there && from.knot() == options.startKnot())) {
+      throw new IllegalStateException(
+          "The stream at "
+              + options.path()
+              + " does not have knot "
+              + from.knot()
+              + " at version "
+              + from.version()
+              + ", where this reader stopped: its table was made anew or restored. Remove the"
+              + " reader's checkpoint to read it from the start.");
+    }
+    checked = true;
+  }
+
+  /** The knots of a batch. */
+  public List<Commit> knots(StreamOffset from, StreamOffset to) throws IOException {
+    log.version();
+    check(to);
+    List<Commit> knots = new ArrayList<>();
+    for (long v = from.version() + 1; v <= to.version(); v++) {
+      Commit commit = log.read(v);
+      if (isWanted(commit, from)) {
+        knots.add(commit);
+      }
+    }
+    return knots;
+  }
+}

@@ -1,0 +1,59 @@
+package weft.kernel.table;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.Serializable;
+import weft.kernel.json.Json;
+
+/** One Parquet file of a stream table; its path is relative to the table's folder. */
+public record DataFile(String path, long rows, long bytes, long modified, String sha256)
+    implements Serializable {
+  private static final String SHA256 = "weft.sha256";
+
+  /** From the form in which the spine reports files and callers hand them to a commit. */
+  static DataFile fromJson(JsonNode json, long modified) {
+    return new DataFile(
+        json.required("path").asText(),
+        json.required("rows").asLong(),
+        json.required("bytes").asLong(),
+        modified,
+        json.path("sha256").asText(null));
+  }
+
+  public ObjectNode toJson() {
+    ObjectNode json = Json.object().put("path", path).put("rows", rows).put("bytes", bytes);
+    return sha256 == null ? json : json.put("sha256", sha256);
+  }
+
+  /** From an {@code add} action of a Delta log. */
+  static DataFile fromAdd(JsonNode add) {
+    JsonNode stats = add.path("stats");
+    return new DataFile(
+        add.required("path").asText(),
+        stats.isTextual() ? Json.parse(stats.asText()).path("numRecords").asLong() : 0,
+        add.path("size").asLong(),
+        add.path("modificationTime").asLong(),
+        add.path("tags").path(SHA256).asText(null));
+  }
+
+  ObjectNode toAdd() {
+    ObjectNode add = Json.object();
+    ObjectNode body = add.putObject("add");
+    body.put("path", path).putObject("partitionValues");
+    body.put("size", bytes).put("modificationTime", modified).put("dataChange", true);
+    body.put("stats", Json.object().put("numRecords", rows).toString());
+    if (sha256 != null) {
+      body.putObject("tags").put(SHA256, sha256);
+    }
+    return add;
+  }
+
+  ObjectNode toRemove(long timestamp) {
+    ObjectNode remove = Json.object();
+    ObjectNode body = remove.putObject("remove");
+    body.put("path", path).put("deletionTimestamp", timestamp).put("dataChange", true);
+    body.put("extendedFileMetadata", true).putObject("partitionValues");
+    body.put("size", bytes);
+    return remove;
+  }
+}

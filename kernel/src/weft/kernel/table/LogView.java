@@ -1,0 +1,256 @@
+package weft.kernel.table;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import weft.kernel.json.Json;
+
+/**
+ * What a stream table's log says: its newest version, its knots by number, what was cut, its
+ * schema.
+ *
+ * <p>Each commit of ours points back to the newest cut and the newest schema before it, so that
+ * opening a table reads a handful of files however long its log is, and nothing is kept in memory
+ * per knot. {@link TableLog} guards it from threads.
+ */
+final class LogView {
+  private static final int RECENT = 256;
+
+  private final LogStorage storage;
+  private final Cuts cuts = new Cuts();
+  private final Map<Long, Commit> recent =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Commit> eldest) {
+          return size() > RECENT;
+        }
+      };
+  private long version = Commit.NONE;
+  private long cutVersion = Commit.NONE;
+  private long schemaVersion = Commit.NONE;
+
+  LogView(LogStorage storage) {
+    this.storage = storage;
+  }
+
+  /**
+   * The newest version, -1 when there is no table. Costs one look for the next file when nothing
+   * was added.
+   */
+  long version() throws IOException {
+    long newest = findNewest();
+    if (newest != version) {
+      follow(newest);
+    }
+    return version;
+  }
+
+  /**
+   * Versions have no gaps, so the newest is found by steps of growing width and then by halving.
+   */
+  private long findNewest() throws IOException {
+    long there = version;
+    long step = 1;
+    while (storage.exists(there + step)) {
+      there += step;
+      step *= 2;
+    }
+    for (step /= 2; step >= 1; step /= 2) {
+      if (storage.exists(there + step)) {
+        there += step;
+      }
+    }
+    return there;
+  }
+
+  /**
+   * Takes in what was added up to a version: the cuts and the schema, through the pointers in its
+   * commit.
+   */
+  private void follow(long newest) throws IOException {
+    long cut = Commit.NONE;
+    long schema = Commit.NONE;
+    for (long v = newest; v >= 0; v--) {
+      Commit commit = read(v);
+      if (schema == Commit.NONE && commit.metaData() != null) {
+        schema = v;
+      }
+      if (commit.isOurs()) {
+        cut = commit.isTurn() ? v : commit.cutVersion();
+        schema = schema == Commit.NONE ? commit.schemaVersion() : schema;
+        break;
+      }
+    }
+    Deque<Commit> turns = new ArrayDeque<>();
+    for (long v = cut; v != Commit.NONE && v > cutVersion; v = read(v).cutVersion()) {
+      turns.push(read(v));
+    }
+    for (Commit turn : turns) {
+      if (turn.isCut()) {
+        cuts.add(turn.keep(), turn.head());
+      } else {
+        cuts.remove(turn.keep(), turn.head());
+      }
+    }
+    cutVersion = cut;
+    schemaVersion = schema;
+    version = newest;
+  }
+
+  /** One version of the log; the ones used last are kept. */
+  Commit read(long wanted) throws IOException {
+    Commit known = recent.get(wanted);
+    if (known == null) {
+      known = Commit.parse(wanted, storage.read(wanted));
+      recent.put(wanted, known);
+    }
+    return known;
+  }
+
+  /** The version that set the schema, which is in force until another one does. */
+  long schemaVersion() {
+    return schemaVersion;
+  }
+
+  /** The version of the newest cut or restoration, -1 when there is none. */
+  long cutVersion() {
+    return cutVersion;
+  }
+
+  ObjectNode metaData() throws IOException {
+    return read(schemaVersion).metaData();
+  }
+
+  /**
+   * Adds a version after the newest one known and returns it, or -1 when another writer has taken
+   * its place.
+   */
+  long append(String text) throws IOException {
+    long next = version + 1;
+    if (!storage.putIfAbsent(next, text)) {
+      return Commit.NONE;
+    }
+    recent.put(next, Commit.parse(next, text));
+    follow(next);
+    return next;
+  }
+
+  /** The newest knot that is not cut, up to a version, or null. */
+  Commit newestKept(long from) throws IOException {
+    long v = from;
+    while (v >= 0) {
+      Commit commit = read(v);
+      if (!commit.isKnot()) {
+        v = commit.isCut() ? floor(cuts.lastKept(commit.head()), v - 1) : v - 1;
+      } else if (cuts.contains(commit.knot())) {
+        v = floor(cuts.lastKept(commit.knot()), v - 1);
+      } else {
+        return commit;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * The version of the last knot numbered up to {@code knot}, whether cut or not; -1 when there is
+   * none.
+   */
+  long floor(long knot) throws IOException {
+    return floor(knot, version);
+  }
+
+  /**
+   * Knot numbers rise with versions, mostly by one each: guesses by distance, then halves what is
+   * left.
+   */
+  private long floor(long knot, long top) throws IOException {
+    long found = Commit.NONE;
+    long low = 0;
+    long high = top;
+    boolean guess = true;
+    while (low <= high) {
+      long middle = (low + high) >>> 1;
+      if (guess) {
+        long last = lastKnotVersion(high, low);
+        if (last == Commit.NONE) {
+          break;
+        }
+        long distance = read(last).knot() - knot;
+        middle = Math.max(low, Math.min(last, last - distance));
+        guess = false;
+      }
+      long v = lastKnotVersion(middle, low);
+      if (v != Commit.NONE && read(v).knot() == knot) {
+        return v;
+      }
+      if (v == Commit.NONE) {
+        low = middle + 1;
+      } else if (read(v).knot() < knot) {
+        found = v;
+        low = middle + 1;
+      } else {
+        high = v - 1;
+      }
+    }
+    return found;
+  }
+
+  /** The newest knot that there ever was, whether cut or not, or null. */
+  Commit lastKnot() throws IOException {
+    long last = lastKnotVersion(version, 0);
+    return last == Commit.NONE ? null : read(last);
+  }
+
+  private long lastKnotVersion(long from, long low) throws IOException {
+    long v = from;
+    while (v >= low && !read(v).isKnot()) {
+      v--;
+    }
+    return v >= low ? v : Commit.NONE;
+  }
+
+  /** The version of the turn with this description, -1 when there was none. */
+  long findTurn(ObjectNode weft) throws IOException {
+    JsonNode wanted =
+        Json.parse(weft.toString()); // as it is read, small numbers are of another class
+    for (long v = cutVersion; v != Commit.NONE; v = read(v).cutVersion()) {
+      if (read(v).weft().equals(wanted)) {
+        return v;
+      }
+    }
+    return Commit.NONE;
+  }
+
+  /** The knots in (afterKnot, toKnot], also those that were cut, oldest first. */
+  List<Commit> knots(long afterKnot, long toKnot) throws IOException {
+    List<Commit> found = new ArrayList<>();
+    long last = floor(toKnot, version);
+    for (long v = Math.max(floor(afterKnot, version) + 1, 0); v <= last; v++) {
+      Commit commit = read(v);
+      if (commit.isKnot()) {
+        found.add(commit);
+      }
+    }
+    return found;
+  }
+
+  /** The knots in (afterKnot, toKnot] that are not cut, oldest first. */
+  List<Commit> kept(long afterKnot, long toKnot) throws IOException {
+    List<Commit> found = knots(afterKnot, toKnot);
+    found.removeIf(knot -> isCut(knot.knot()));
+    return found;
+  }
+
+  /** Whether a knot was rolled back. */
+  boolean isCut(long knot) {
+    return cuts.contains(knot);
+  }
+}

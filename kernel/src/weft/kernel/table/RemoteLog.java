@@ -1,0 +1,88 @@
+package weft.kernel.table;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.Locale;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A table's log on shared storage, created through Delta's own log store for that kind of storage,
+ * which knows how to create a file there only if it is absent.
+ */
+final class RemoteLog implements LogStorage {
+  private final Path folder;
+  private final FileSystem files;
+  private final Configuration conf;
+  private final Object store;
+  private final Method write;
+
+  RemoteLog(Path folder, FileSystem files, Configuration conf) {
+    this.folder = folder;
+    this.files = files;
+    this.conf = conf;
+    // By name: the kernel is compiled against PySpark's jars alone, and Delta's are added at run
+    // time.
+    String name = storeFor(files.getUri().getScheme());
+    try {
+      Class<?> type = Class.forName(name, true, Thread.currentThread().getContextClassLoader());
+      this.store = type.getConstructor(Configuration.class).newInstance(conf);
+      this.write =
+          type.getMethod("write", Path.class, Iterator.class, Boolean.class, Configuration.class);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(
+          "Streams at " + folder + " need " + name + ", which Delta's jars do not provide.", e);
+    }
+  }
+
+  private static String storeFor(String scheme) {
+    return switch (scheme.toLowerCase(Locale.ROOT)) {
+      case "s3", "s3a", "s3n" -> "io.delta.storage.S3SingleDriverLogStore";
+      case "abfs", "abfss", "adl", "wasb", "wasbs" -> "io.delta.storage.AzureLogStore";
+      case "gs" -> "io.delta.storage.GCSLogStore";
+      default -> "io.delta.storage.HDFSLogStore";
+    };
+  }
+
+  private Path file(long version) {
+    return new Path(folder, LogStorage.fileName(version));
+  }
+
+  @Override
+  public boolean exists(long version) throws IOException {
+    return files.exists(file(version));
+  }
+
+  @Override
+  public String read(long version) throws IOException {
+    try (InputStream in = files.open(file(version))) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Override
+  public boolean putIfAbsent(long version, String text) throws IOException {
+    files.mkdirs(folder);
+    try {
+      write.invoke(store, file(version), Arrays.asList(text.split("\n")).iterator(), false, conf);
+      return true;
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof FileAlreadyExistsException) {
+        return false;
+      }
+      if (e.getCause() instanceof IOException failed) {
+        throw failed;
+      }
+      throw new IllegalStateException("The log at " + folder + " failed.", e.getCause());
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

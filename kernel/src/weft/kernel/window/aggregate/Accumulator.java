@@ -1,0 +1,57 @@
+package weft.kernel.window.aggregate;
+
+import java.io.Serializable;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.DataType;
+import weft.kernel.bytes.Blob;
+
+/**
+ * One aggregate as a triple of partial, merge and final over slots of a table of keys.
+ *
+ * <p>All slots zero, or null, is the aggregate of no records. Results do not depend on the order in
+ * which records and partials come, so that a pane is the same however its batches were cut.
+ */
+public abstract class Accumulator implements Serializable {
+  private static final long serialVersionUID = 1;
+
+  /** How many long slots the accumulator takes. */
+  public abstract int longs();
+
+  /** How many object slots the accumulator takes. */
+  public int objects() {
+    return 0;
+  }
+
+  /** Whether the order of records matters, so that their ids are needed. */
+  public boolean isOrdered() {
+    return false;
+  }
+
+  public abstract DataType type();
+
+  /** Takes one record in: its arguments are columns of `row`. */
+  public abstract void add(
+      long[] longs, int l, Object[] objects, int o, InternalRow row, Standing standing);
+
+  /** Takes another accumulator in, which may not be used afterwards. */
+  public abstract void merge(
+      long[] longs,
+      int l,
+      Object[] objects,
+      int o,
+      long[] otherLongs,
+      int ol,
+      Object[] others,
+      int oo);
+
+  /** The value of the accumulator over this many records, as Catalyst holds it. */
+  public abstract Object result(long records, long[] longs, int l, Object[] objects, int o);
+
+  public void write(Object value, Blob out) {
+    throw new UnsupportedOperationException("This aggregate has no object slots.");
+  }
+
+  public Object read(Blob in) {
+    throw new UnsupportedOperationException("This aggregate has no object slots.");
+  }
+}

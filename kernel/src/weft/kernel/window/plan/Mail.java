@@ -1,0 +1,34 @@
+package weft.kernel.window.plan;
+
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.json.Json;
+import weft.kernel.window.bucket.BucketMessage;
+import weft.kernel.window.bucket.Buckets;
+
+/** Addresses messages to buckets. */
+final class Mail {
+
+  private final int[] groups;
+
+  Mail(int buckets) {
+    this.groups = Buckets.groups(buckets);
+  }
+
+  InternalRow message(int bucket, int kind, long knot, long time, byte[] payload) {
+    return new GenericInternalRow(new Object[] {groups[bucket], kind, knot, time, payload});
+  }
+
+  /** A control row, which names its bucket itself. */
+  InternalRow control(UTF8String text) {
+    int bucket = Json.parse(text.toString()).get("bucket").intValue();
+    return message(bucket, BucketMessage.CONTROL, 0, 0, text.getBytes());
+  }
+
+  static Iterator<InternalRow> one(InternalRow row) {
+    return List.of(row).iterator();
+  }
+}

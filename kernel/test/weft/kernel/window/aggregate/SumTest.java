@@ -1,0 +1,76 @@
+package weft.kernel.window.aggregate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.junit.jupiter.api.Test;
+
+/** Sums are exact where their type is, and in any order the same where it is not. */
+class SumTest {
+  private static final DecimalType WIDE = DataTypes.createDecimalType(38, 2);
+
+  private static Decimal wide(String text) {
+    return Decimal.apply(new scala.math.BigDecimal(new BigDecimal(text)), 38, 2);
+  }
+
+  @Test
+  void aSumOfLongsPassesTheirLimitAndComesBack() {
+    WholeSum sum = new WholeSum(0, DataTypes.LongType, false);
+    Slots slots = Slots.of(sum, Long.MAX_VALUE, Long.MAX_VALUE, 5L, null);
+    assertNull(slots.result());
+    slots.merge(Slots.of(sum, -Long.MAX_VALUE, -Long.MAX_VALUE));
+    assertEquals(5L, slots.result());
+  }
+
+  @Test
+  void aMeanOfLongsIsTakenOfTheWholeSum() {
+    WholeSum mean = new WholeSum(0, DataTypes.LongType, true);
+    assertEquals((double) Long.MAX_VALUE, Slots.of(mean, Long.MAX_VALUE, Long.MAX_VALUE).result());
+    assertEquals(-1.5, Slots.of(mean, -1L, -2L, null).result());
+    assertNull(Slots.of(mean, (Object) null).result());
+  }
+
+  @Test
+  void aSumOfWideDecimalsIsExactOrNull() {
+    BigSum sum = new BigSum(0, WIDE, false);
+    Slots slots = Slots.of(sum, wide("0.01"), wide("-0.03"), null).merge(new Slots(sum));
+    assertEquals(wide("-0.02"), slots.stored().result());
+    String largest = "9".repeat(36) + ".99";
+    Slots over = Slots.of(sum, wide(largest)).merge(Slots.of(sum, wide("0.01")));
+    assertNull(over.result());
+    assertEquals(wide(largest), over.merge(Slots.of(sum, wide("-0.01"))).stored().result());
+  }
+
+  @Test
+  void aSumOfDoublesDoesNotDependOnTheirOrder() {
+    Random random = new Random(11);
+    List<Double> values = new ArrayList<>();
+    for (int left = 500; left > 0; left--) {
+      values.add((random.nextDouble() - 0.5) * Math.pow(10, random.nextInt(12)));
+    }
+    Moments sum = new Moments(0, Moments.Figure.SUM);
+    Object first = Slots.of(sum, values).result();
+    for (int round = 0; round < 20; round++) {
+      Collections.shuffle(values, random);
+      Slots parts = Slots.of(sum, values.subList(0, 123));
+      assertEquals(first, parts.merge(Slots.of(sum, values.subList(123, 500))).result());
+    }
+  }
+
+  @Test
+  void aVarianceSurvivesALargeMean() {
+    Moments variance = new Moments(0, Moments.Figure.VARIANCE);
+    assertEquals(1.0, Slots.of(variance, 1e15 + 1, 1e15 + 2, 1e15 + 3).result());
+    assertNull(Slots.of(variance, 4.0).result());
+    Moments all = new Moments(0, Moments.Figure.VARIANCE_OF_ALL);
+    assertEquals(0.0, Slots.of(all, 4.0).result());
+  }
+}
