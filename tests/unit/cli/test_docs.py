@@ -222,6 +222,23 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_file_that_is_named_is_there(page: Path) -> None:
+    for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|java|md|txt|lock))`", page.read_text()):
+        assert (ROOT / name).exists() or (ROOT / "src/weft" / name).exists(), name
+
+
+def test_the_walk_of_a_record_meets_every_file_once() -> None:
+    page = (ROOT / "docs/explanation/walk.md").read_text()
+    modules = re.findall(r"`([\w/]+\.py)`", page)
+    classes = re.findall(r"`([A-Z]\w+)`", page)
+    assert [name for name in modules if not (ROOT / "src/weft" / name).exists()] == []
+    java = [path.stem for path in (ROOT / "kernel/src").rglob("*.java")]
+    assert [name for name in classes if java.count(name) != 1] == []
+    names = [*modules, *classes]
+    assert len(modules) > 50 and sorted(names) == sorted(set(names))
+
+
 @pytest.mark.parametrize("folder", sorted((ROOT / "examples").iterdir()), ids=lambda f: f.name)
 def test_an_example_is_right(folder: Path) -> None:
     assert load(folder).pipelines
