@@ -27,7 +27,6 @@ SLOW_SOURCE = "pipeline.slow-source"
 UNCONNECTED = "Python worker failed to connect back"
 """What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
-FOLLOW_S = 0.1
 
 
 class DrainingError(Exception):
@@ -54,10 +53,12 @@ class Query:
         run = self.run
         session = run.spark
         session.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
-        interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
+        # Sources set the pace, and what reads streams is woken by what they add: a relay may take only one knot a
+        # batch, and at the pace of its source it would never catch up after a rollback.
+        interval = 0.0 if run.inputs else run.project.processing.checkpoint_interval
         writer = (
             run.shape.open()
-            .writeStream.queryName(f"{run.project.slug}.{run.name}.{run.epoch}.{run.token}")
+            .writeStream.queryName(run.query)
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
@@ -141,6 +142,7 @@ class Query:
         """
         self.is_stopping = True
         self.run.draining.set()
+        read.release(self.run.spark, self.run.query)
         deadline = time.monotonic() + patience
         while self.is_active and self._is_busy():
             if time.monotonic() > deadline:
@@ -216,14 +218,6 @@ def _batch_of(query: weakref.ref[Query]) -> Callable[[DataFrame, int], None]:
         running.weave(frame, number)
 
     return batch
-
-
-def pace(checkpoint_interval: float, *, follows: bool) -> float:
-    """Seconds from batch to batch at least. Sources set the pace; what reads streams follows them closely.
-
-    A relay may take only one knot a batch. At the pace of its source, it would never catch up after a rollback.
-    """
-    return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
 def _said(error: Any) -> str:
