@@ -38,7 +38,7 @@ def _sections(command: click.Command, path: list[str]) -> Iterator[str]:
         **cli.context_settings,
     )
     name = " ".join(path)
-    yield f"## {name}\n\n```\n{command.get_help(context)}\n```\n"
+    yield f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
     for verb, below in getattr(command, "commands", {}).items():
         yield from _sections(below, [*path, verb])
 

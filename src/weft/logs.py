@@ -11,9 +11,17 @@ def get_logger(name: str) -> logging.Logger:
     return logging.getLogger(name)
 
 
+class _Handler(logging.Handler):
+    """Writes to what standard error is at that moment: a spinner takes it over, so that lines stand above it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(f"{self.format(record)}\n")
+        sys.stderr.flush()
+
+
 def set_up(part: str, *, debug: bool = False) -> None:
     """Log to standard error; called once by each process that people start."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Handler()
     handler.setFormatter(
         logging.Formatter(f"%(asctime)s %(levelname)-7s {part} %(message)s", "%H:%M:%S")
     )

@@ -13,6 +13,8 @@ import click
 from weft.cli.terminal import DEFAULT_WEAVER, Terminal
 from weft.errors import EDGES, WeftError
 
+LONGEST_HELP = 1000
+
 pass_terminal = click.make_pass_decorator(Terminal, ensure=True)
 
 
@@ -39,6 +41,18 @@ class Group(click.Group):
         """The verbs in the order in which they were declared."""
         return list(self.commands)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs, each with its whole first sentence: a narrow terminal wraps it."""
+        listed = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        rows = [
+            (name, command.get_short_help_str(LONGEST_HELP))
+            for name, command in listed
+            if not command.hidden
+        ]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
     def invoke(self, ctx: click.Context) -> Any:
         with edge(ctx):
             return super().invoke(ctx)
@@ -59,7 +73,7 @@ def edge(ctx: click.Context) -> Iterator[None]:
         # Whoever read the output has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         ctx.exit(0)
-    except Exception as error:  # noqa: BLE001 - one of the three edges
+    except Exception as error:  # noqa: BLE001 - one of the four edges
         if os.environ.get("WEFT_DEBUG"):
             traceback.print_exc()
         ctx.exit(_tell(ctx, _defect(error)))

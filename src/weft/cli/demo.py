@@ -36,6 +36,7 @@ def demo(terminal: Terminal, port: int, once: bool) -> None:
         write(shop)
         storage = shop / ".weft"
         local = Local(storage, folder=shop, port=_free(port), master="local[2]")
+        local.fetch()
         story = Story(terminal, local, storage)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: story.stopping.set())

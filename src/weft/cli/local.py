@@ -14,6 +14,7 @@ from weft.cli.journal import PARTS, journal_of, last_lines, open_journal
 from weft.cli.supervisor import Child, ChildFailedError
 from weft.errors import WeftError
 from weft.project.definition import Project
+from weft.runtime import jars
 from weft.runtime.client import WeaverAwayError, WeaverClient
 
 TEND_S = 0.2
@@ -50,6 +51,12 @@ class Local:
         self.worker = Child(
             "worker", [*shared, *line, *sinks, *settings], folder, journals["worker"]
         )
+
+    @staticmethod
+    def fetch() -> None:
+        """Bring the jars that the worker needs, with a bar: later nobody would see how far it is."""
+        jars.find("core")
+        jars.find("kafka")
 
     def start(
         self, project: Project, *, recompute: bool = False, rename: bool = False
@@ -92,9 +99,10 @@ class Local:
             time.sleep(TEND_S)
         return False
 
-    def is_running(self) -> bool:
-        """Whether every pipeline that should run does."""
-        return all(p["state"] == "running" for p in self.pipelines() if p["desired"] == "running")
+    def starting(self) -> list[str]:
+        """The pipelines that should run and do not yet."""
+        wanted = [found for found in self.pipelines() if found["desired"] == "running"]
+        return [found["id"] for found in wanted if found["state"] != "running"]
 
     def pipelines(self) -> list[dict[str, Any]]:
         """The pipelines as they are now."""

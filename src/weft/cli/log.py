@@ -30,13 +30,13 @@ def render_log(
 ) -> None:
     """One line a knot; with `graph`, which knot follows which in front of it."""
     lanes = list(_lanes(knots)) if graph else []
-    rows = [_line(stream, knot) for knot in knots]
+    rows = [_line(stream, knot, brief=output.is_narrow) for knot in knots]
     headings = HEADINGS
     if graph:
         headings = ["", *HEADINGS]
         rows = [[lane, *row] for lane, row in zip(lanes, rows, strict=True)]
     empty = f"Stream '{stream}' has no knots yet."
-    output.table(headings, rows, empty=empty, optional=SELDOM)
+    output.table(headings, rows, empty=empty, optional=SELDOM, gives=("HASH", "RULES"))
 
 
 def rows_of(stream: str, knot: Mapping[str, Any]) -> int | None:
@@ -53,12 +53,12 @@ def rules_of(knot: Mapping[str, Any]) -> str:
     )
 
 
-def _line(stream: str, knot: Mapping[str, Any]) -> list[Any]:
+def _line(stream: str, knot: Mapping[str, Any], *, brief: bool) -> list[Any]:
     ledger = knot["ledger"]
     return [
         knot["number"],
         short(knot["hash"]),
-        moment(knot["completed"] or knot["now"]),
+        moment(knot["completed"] or knot["now"], brief=brief),
         ledger["in"],
         rows_of(stream, knot),
         ledger["absorbed"],

@@ -94,10 +94,11 @@ def _render_operations(output: Printer, operations: list[dict[str, Any]]) -> Non
                 found["status"],
                 f"{sum(step['done'] for step in found['steps'])}/{len(found['steps'])}",
                 ", ".join(found["pipelines"]),
-                moment(found["asked"]),
-                moment(found["finished"]),
+                moment(found["asked"], brief=output.is_narrow),
+                moment(found["finished"], brief=output.is_narrow),
             ]
             for found in operations
         ),
         empty="Nothing is under way.",
+        gives=("HOLDS",),
     )

@@ -20,6 +20,7 @@ PATIENCE_S = 1.0
 GAP = 2
 NARROWEST = 6
 """No column is made narrower than this."""
+NARROW = 100
 PIPED_WIDTH = 400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CYCLE = timedelta(days=146_097)
@@ -52,6 +53,11 @@ class Printer:
         if not self.console.is_terminal:
             self.console.width = PIPED_WIDTH
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a table of many columns had better be brief."""
+        return self.console.width < NARROW
+
     def line(self, text: str = "", *, style: str | None = None) -> None:
         """One line, as it is."""
         self.console.print(Text(text), style=style, soft_wrap=True)
@@ -63,11 +69,12 @@ class Printer:
         *,
         empty: str,
         optional: Collection[str] = (),
+        gives: Collection[str] = (),
     ) -> None:
         """Rows under headings, one line each; columns that hold only numbers are aligned to the right.
 
         `optional` columns are left out where they say nothing. Where the terminal is too narrow, the widest cells are
-        cut, and end in an ellipsis.
+        cut, those of the columns in `gives` first; they end in an ellipsis, and a line below says in which columns.
         """
         body = [list(row) for row in rows]
         if not body:
@@ -79,17 +86,16 @@ class Printer:
             if name not in optional or any(row[place] for row in body)
         ]
         cells = [[_cell(row[place]) for place in kept] for row in body]
-        numbers = [
-            all(isinstance(row[place], int | float | None) for row in body) for place in kept
-        ]
+        numbers = [_is_number([row[place] for row in body]) for place in kept]
         widths = [
             max(cell_len(columns[place]), *(row[at].cell_len for row in cells))
             for at, place in enumerate(kept)
         ]
         table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-        for place, width, is_number in zip(
-            kept, _fitted(widths, numbers, self.console.width), numbers, strict=True
-        ):
+        texts = [at for at, is_number in enumerate(numbers) if not is_number]
+        first = [at for at in texts if columns[kept[at]] in gives]
+        fitted = _fitted(widths, [first, texts], self.console.width)
+        for place, width, is_number in zip(kept, fitted, numbers, strict=True):
             table.add_column(
                 columns[place],
                 justify="right" if is_number else "left",
@@ -100,6 +106,13 @@ class Printer:
         for row in cells:
             table.add_row(*row)
         self._print(table)
+        cut = [
+            columns[place]
+            for place, had, has in zip(kept, widths, fitted, strict=True)
+            if has < had
+        ]
+        if cut:
+            self.line(f"Cut to fit: {', '.join(cut)}. `--output json` has all of it.", style="dim")
 
     def fields(self, pairs: Mapping[str, Any], *, indent: int = 0) -> None:
         """Names and values, one a line; what is None is left out."""
@@ -148,15 +161,18 @@ def waiting(doing: str) -> Iterator[None]:
         status.stop()
 
 
-def moment(text: str | None) -> str:
-    """A time as people read it, in UTC to the second; one outside the years 1 to 9999 as it was written."""
+def moment(text: str | None, *, brief: bool = False) -> str:
+    """A time as people read it, in UTC to the second, or `brief` without its year.
+
+    One that Python has no value for, outside the years 1 to 9999, is shown as it was written.
+    """
     if not text:
         return "-"
     try:
         then = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         return text
-    return f"{_year(then.year)}{then:-%m-%d %H:%M:%S}"
+    return f"{then:%m-%d %H:%M:%S}" if brief else f"{_year(then.year)}{then:-%m-%d %H:%M:%S}"
 
 
 def moment_ms(milliseconds: int | None) -> str:
@@ -204,17 +220,23 @@ def _year(number: int) -> str:
     return f"{'-' if number < 0 else ''}{abs(number):04d}"
 
 
-def _fitted(widths: Sequence[int], numbers: Sequence[bool], room: int) -> list[int]:
-    """Widths of columns that fit: the widest text gives way first, numbers never do."""
+def _is_number(values: Sequence[Any]) -> bool:
+    """Whether a column holds numbers and nothing else."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) for value in known)
+
+
+def _fitted(widths: Sequence[int], order: Sequence[Sequence[int]], room: int) -> list[int]:
+    """Widths of columns that fit: those of the first group give way first, in each group the widest."""
     fitted = list(widths)
     excess = sum(fitted) + GAP * (len(fitted) - 1) - room
-    texts = [at for at, is_number in enumerate(numbers) if not is_number]
-    while excess > 0 and texts:
-        widest = max(texts, key=lambda at: fitted[at])
-        if fitted[widest] <= NARROWEST:
-            break
-        fitted[widest] -= 1
-        excess -= 1
+    for group in order:
+        while excess > 0 and group:
+            widest = max(group, key=lambda at: fitted[at])
+            if fitted[widest] <= NARROWEST:
+                break
+            fitted[widest] -= 1
+            excess -= 1
     return fitted
 
 

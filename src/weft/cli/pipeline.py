@@ -12,6 +12,8 @@ from weft.cli.terminal import Terminal, path_to
 if TYPE_CHECKING:
     from weft.cli.output import Printer
 
+SLOW_S = 15
+
 pipeline_name = click.argument("name", metavar="PIPELINE")
 
 
@@ -79,7 +81,7 @@ def repartition(terminal: Terminal, name: str, partitions: int, dry_run: bool) -
 
 
 def render_pipelines(output: Printer, pipelines: list[dict[str, Any]]) -> None:
-    """Pipelines as a table, errors below it."""
+    """Pipelines as a table; below it what fails, and what takes long to start."""
     output.table(
         ["PIPELINE", "FROM", "TO", "STATE", "KNOT", "BEHIND", "WORKER"],
         (
@@ -95,10 +97,17 @@ def render_pipelines(output: Printer, pipelines: list[dict[str, Any]]) -> None:
             for found in pipelines
         ),
         empty="No pipeline is deployed. Deploy a project with `weft apply`.",
+        gives=("FROM", "WORKER"),
     )
     for found in pipelines:
         if found["error"]:
             output.line(f"\n{found['id']}: {found['error']['message']}", style="red")
+    slow = [found for found in pipelines if (found["starting_s"] or 0) >= SLOW_S]
+    if slow:
+        output.line()
+    for found in slow:
+        took = f"{found['id']} has been starting for {found['starting_s']} s"
+        output.line(f"{took}; `weft logs worker` shows what it does.", style="yellow")
 
 
 def _render_pipeline(output: Printer, found: dict[str, Any]) -> None:

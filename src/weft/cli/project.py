@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,9 @@ recompute_option = click.option(
     is_flag=True,
     help="Run pipelines that cannot go on with what is kept again from their recorded input.",
 )
+FIELD_TYPE = r"(?<=[\w`]):\w+(\([\d,]+\))?(?=[,>])|`"
+"""The plain type of a field inside a struct, and the quotes around its name."""
+
 project_file = click.argument("file", type=click.Path(path_type=Path), default=Path("weft.yaml"))
 
 
@@ -62,8 +67,19 @@ def check(terminal: Terminal, file: Path) -> None:
         "project": project.name,
         "streams": list(project.streams),
         "pipelines": list(project.pipelines),
+        "schemas": {
+            stream.name: {field.name: str(field.type) for field in stream.schema}
+            for stream in project.streams.values()
+        },
     }
-    terminal.show(found, lambda output, _: output.line(_praise(file, project)))
+
+    def render_found(output: Printer, found: dict[str, Any]) -> None:
+        output.line(_praise(file, project))
+        output.line()
+        schemas = found["schemas"].items()
+        output.fields({name: _columns(types) for name, types in schemas})
+
+    terminal.show(found, render_found)
 
 
 @click.command(cls=Command)
@@ -117,6 +133,11 @@ def render_changes(output: Printer, changes: dict[str, Any], *, dry_run: bool = 
         output.line("It would be refused without --recompute.", style="yellow")
     if not any(changes[kind] for kind in signs):
         output.line("Nothing changes: this project is deployed already.")
+
+
+def _columns(types: Mapping[str, str]) -> str:
+    """Columns with their types, in one line; of a struct only the names of its fields."""
+    return ", ".join(f"{name} {re.sub(FIELD_TYPE, '', kind)}" for name, kind in types.items())
 
 
 def _praise(file: Path, project: Project) -> str:

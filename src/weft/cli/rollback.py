@@ -93,7 +93,7 @@ def _render_list(output: Printer, rollbacks: list[dict[str, Any]]) -> None:
                 found["plan"]["stream"],
                 found["plan"]["to"],
                 found["status"],
-                moment(found["asked"]),
+                moment(found["asked"], brief=output.is_narrow),
                 moment(found.get("finished")),
             ]
             for found in rollbacks

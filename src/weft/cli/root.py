@@ -1,4 +1,4 @@
-"""The `weft` command: all nouns in the order that the API and the page have them."""
+"""The `weft` command: all nouns in the order that the API has them."""
 
 from __future__ import annotations
 

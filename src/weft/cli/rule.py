@@ -200,6 +200,8 @@ def _render_rules(output: Printer, rules: list[dict[str, Any]]) -> None:
             for found in rules
         ),
         empty="There are no rules. Attach one with `weft rule attach`.",
+        optional=("AUTHOR",),
+        gives=("STEPS", "AUTHOR"),
     )
 
 

@@ -126,6 +126,10 @@ def _render_status(output: Printer, status: dict[str, Any]) -> None:
         f"project {status['project']} ({short(status['version'])}), "
         f"{plural(status['streams'], 'stream')}, {plural(connected, 'worker')} connected"
     )
+    if not connected and any(one["desired"] == "running" for one in status["pipelines"]):
+        output.line(
+            "Pipelines wait for a worker: `weft up` or `weft worker` starts one.", style="yellow"
+        )
     output.line()
     render_pipelines(output, status["pipelines"])
 

@@ -53,11 +53,12 @@ def _render_windows(output: Printer, page: dict[str, Any]) -> None:
         ["PIPELINE", *COLUMNS],
         ([window["pipeline"], *_cells(window)] for window in page["windows"]),
         empty="No window is open.",
+        gives=("KEY", "VALUES"),
     )
 
 
 def _render_entries(output: Printer, entries: list[dict[str, Any]]) -> None:
-    output.table(COLUMNS, map(_cells, entries), empty="Nothing is kept.")
+    output.table(COLUMNS, map(_cells, entries), empty="Nothing is kept.", gives=("KEY", "VALUES"))
 
 
 def _cells(entry: dict[str, Any]) -> list[Any]:

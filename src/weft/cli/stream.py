@@ -102,6 +102,7 @@ def _render_streams(output: Printer, streams: list[dict[str, Any]]) -> None:
             for found in streams
         ),
         empty="There are no streams. Deploy a project with `weft apply`.",
+        gives=("READ BY", "COLUMNS"),
     )
 
 

@@ -26,7 +26,9 @@ from weft.cli.worker import conf_option, master_option, worker_metrics_option
 if TYPE_CHECKING:
     from weft.cli.local import Local
 
-START_S = 180.0
+START_S = 180
+SLOW_S = 30
+"""How long a start may take before it is told that it goes on."""
 LOOK_S = 2.0
 
 
@@ -82,6 +84,7 @@ def up(
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
+    local.fetch()
     try:
         with terminal.wait("Starting the weaver"):
             changes = local.start(project, recompute=recompute, rename=rename)
@@ -93,13 +96,10 @@ def up(
 
 
 def _run(terminal: Terminal, local: Local, stopping: threading.Event) -> None:
-    with terminal.wait("Starting Spark"):
-        ready = local.wait_for(lambda: stopping.is_set() or local.is_running(), seconds=START_S)
+    ready = _await_pipelines(terminal, local, stopping)
     if not stopping.is_set():
-        if ready:
-            terminal.output.line(f"Weft is up: {local.address} (its API is described at /docs)")
-        else:
-            terminal.output.line(f"The weaver is up at {local.address}, pipelines are not yet.")
+        what = "Weft" if ready else "The weaver"
+        terminal.output.line(f"{what} is up: {local.address} (its API is described at /docs)")
         terminal.output.line("What it does is in `weft logs`; Ctrl-C stops it.", style="dim")
         sys.stdout.flush()
     failing: dict[str, str] = {}
@@ -109,6 +109,24 @@ def _run(terminal: Terminal, local: Local, stopping: threading.Event) -> None:
         if time.monotonic() - looked > LOOK_S:
             looked = time.monotonic()
             _tell_failures(terminal, local, failing)
+
+
+def _await_pipelines(terminal: Terminal, local: Local, stopping: threading.Event) -> bool:
+    """Wait until all pipelines run, saying now and then which do not yet; False when that takes too long."""
+    from weft.runtime.client import WeaverAwayError
+
+    for waited in range(0, START_S, SLOW_S):
+        with terminal.wait("Starting Spark" if not waited else "Starting the pipelines"):
+            if local.wait_for(lambda: stopping.is_set() or not local.starting(), seconds=SLOW_S):
+                return True
+        try:
+            names = ", ".join(local.starting())
+        except WeaverAwayError:
+            continue  # it is being started again
+        so_far = f"after {waited + SLOW_S} s; `weft logs` shows what they do"
+        terminal.output.line(f"Still starting {so_far}: {names}.", style="yellow")
+        sys.stdout.flush()
+    return False
 
 
 def _tell_failures(terminal: Terminal, local: Local, failing: dict[str, str]) -> None:

@@ -124,7 +124,7 @@ def _render_workers(output: Printer, workers: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(
-        ["WORKER", "STATE", "MASTER", "PID", "PIPELINES", "STARTED", "SEEN"],
+        ["WORKER", "STATE", "MASTER", "PID", "PIPELINES", "STARTED", "LAST SEEN"],
         (
             [
                 worker["worker"],
@@ -133,9 +133,11 @@ def _render_workers(output: Printer, workers: list[dict[str, Any]]) -> None:
                 worker["pid"],
                 ", ".join(worker["leases"]),
                 moment(worker["started"]),
-                moment(worker["seen"]),
+                None if worker["connected"] else moment(worker["seen"]),
             ]
             for worker in workers
         ),
         empty="No worker was ever here. Start one with `weft worker`.",
+        optional=("LAST SEEN",),
+        gives=("WORKER", "PIPELINES"),
     )

@@ -55,7 +55,7 @@ _README = """\
 Orders from a mock source, cleaned, and their revenue by country every ten seconds.
 
     weft check     # find what is wrong before it runs
-    weft up        # run it; the page is on http://localhost:8080
+    weft up        # run it; the API is described at http://localhost:8080/docs
     weft stream log clean-orders
 
 `weft.yaml` says what runs. `rules.py` holds the functions that it calls. Everything that Weft

@@ -23,6 +23,9 @@ from weft.streams import read
 
 log = get_logger(__name__)
 
+SLOW_SOURCE = "pipeline.slow-source"
+UNCONNECTED = "Python worker failed to connect back"
+"""What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
 
 
@@ -98,6 +101,15 @@ class Query:
         cause = self._query.exception()
         if cause is None and self._failure is None:
             return None
+        if self._failure is None and UNCONNECTED in str(cause):
+            return WeftError(
+                f"The Python process of pipeline '{self.run.name}' did not start within Spark's ten seconds.",
+                code=SLOW_SOURCE,
+                domain="external",
+                retryable=True,
+                hint="The machine may be too busy. If it stays so, see whether Python starts there at all.",
+                pipeline=self.run.name,
+            )
         return WeftError(
             f"Pipeline '{self.run.name}' failed: {_said(self._failure or cause)}",
             code="pipeline.failed",

@@ -74,6 +74,8 @@ SETTINGS: Mapping[str, str] = {
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Python workers of functions answer within this or fail their batch; a busy machine may need more than 15 s.
+    "spark.python.authenticate.socketTimeout": "120s",
     # Delta's readers are for people and tools; its writers are not used.
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

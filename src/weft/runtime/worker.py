@@ -30,7 +30,7 @@ from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.pipeline import RunningPipeline
-from weft.runtime.query import Query
+from weft.runtime.query import SLOW_SOURCE, Query
 from weft.runtime.work import Work
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
@@ -42,6 +42,8 @@ FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 30.0
 STOPPING_S = 0.02
 """While a query is being stopped, the weaver is told soon that it has."""
+SLOW_STARTS = 6
+"""So often in a row a source may be slow to start before it counts as a failure; no batch has begun by then."""
 LONGEST_REASON = 2000
 TAKEN_AWAY = ("lease.lost", "pipeline.held")
 """Failures that are none: another worker or a rollback has the pipeline."""
@@ -81,6 +83,7 @@ class Worker:
         self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
         self._failed: dict[str, Failed] = {}
+        self._slow: dict[str, int] = {}
         self._project: Project | None = None
         self._project_hash: str | None = None
         self._identity = Identity("", "")
@@ -293,9 +296,17 @@ class Worker:
                 continue
             self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
-            if failure is not None:
+            if failure is not None and not self._is_slow_start(name, failure):
                 self._tell_failure(query, failure)
                 self._note_failure(name, failure)
+
+    def _is_slow_start(self, name: str, failure: WeftError) -> bool:
+        """Whether a query only has to be started again, since its source was not there in time."""
+        if failure.code != SLOW_SOURCE:
+            return False
+        self._slow[name] = self._slow.get(name, 0) + 1
+        log.info("%s It is started again.", failure.message)
+        return self._slow[name] < SLOW_STARTS
 
     def _tell_failure(self, query: Query, error: WeftError) -> None:
         """Mark the knot in hand, unless the pipeline was taken away or the weaver cannot be told."""
@@ -347,6 +358,7 @@ class Worker:
         for name, query in list(self._queries.items()):
             if query.run.tied:
                 self._failed.pop(name, None)
+                self._slow.pop(name, None)
             report[name] = {
                 "token": query.run.token,
                 "state": _state(query),

@@ -35,6 +35,8 @@ class PipelineStatus:
     knot: int | None
     behind: Mapping[str, int]
     """How many live knots of each input it has not consumed yet."""
+    starting_s: int | None = None
+    """For how long its worker has been starting it."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,13 @@ def describe(weaver: Weaver, pipeline: Pipeline) -> PipelineStatus:
     hold = weaver.operations.hold(pipeline.name)
     running, error = _report(weaver, pipeline.name, holder)
     is_held = hold is not None and hold.grip == "stopped"
+    state = "held" if is_held else _state(pipeline, holder, running, error)
     return PipelineStatus(
         id=pipeline.name,
         stream=pipeline.stream,
         inputs=pipeline.inputs,
         desired=pipeline.desired,
-        state="held" if is_held else _state(pipeline, holder, running, error),
+        state=state,
         error=error,
         operation=hold.operation if hold else None,
         worker=holder,
@@ -81,6 +84,7 @@ def describe(weaver: Weaver, pipeline: Pipeline) -> PipelineStatus:
         version=pipeline.version,
         knot=weaver.knots.head(pipeline.stream).number,
         behind=behind(weaver, pipeline),
+        starting_s=weaver.workers.starting_s(pipeline.name) if state == "starting" else None,
     )
 
 

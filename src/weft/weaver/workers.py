@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -98,6 +98,7 @@ class Workers:
         self._leases = leases
         self._is_stopped = is_stopped
         self._heard: dict[str, _Heard] = {}
+        self._starting: dict[str, timedelta] = {}
         self.waiting: set[str] = set()
         """The workers that wait for something to do at this moment."""
 
@@ -123,6 +124,11 @@ class Workers:
         """The ids of the workers heard from lately."""
         return [name for name in self._heard if self._is_connected(name)]
 
+    def starting_s(self, pipeline: str) -> int | None:
+        """For how many seconds a pipeline has been in the hands of a worker that does not run it yet."""
+        since = self._starting.get(pipeline)
+        return None if since is None else int((self._clock.elapsed() - since).total_seconds())
+
     def find_report(self, worker: str) -> WorkerReport | None:
         """What a worker said of itself last."""
         heard = self._heard.get(worker)
@@ -146,7 +152,9 @@ class Workers:
         self._heard[report.worker] = _Heard(report, iso(self._clock.now()), now)
 
     def renew(self, worker: str, tokens: Mapping[str, int]) -> None:
-        """Extend the leases that a worker still holds."""
+        """Extend the leases that a worker still holds; it is there, though its loop may be starting queries."""
+        if (heard := self._heard.get(worker)) is not None:
+            self.note(heard.report)
         for pipeline, token in tokens.items():
             with suppress(LeaseLostError):  # it learns so at its next sync
                 self._leases.renew(pipeline, worker, token)
@@ -181,6 +189,7 @@ class Workers:
                 given = self._leases.acquire(name, report.worker)
                 if given is not None:
                     held[name] = given
+        self._note_starts(held, report.pipelines)
         return {
             name: Assignment(
                 lease.token,
@@ -192,6 +201,13 @@ class Workers:
             for name, lease in held.items()
             if name in wanted
         }
+
+    def _note_starts(self, held: Iterable[str], running: Mapping[str, Running]) -> None:
+        for name in held:
+            if name in running:
+                self._starting.pop(name, None)
+            else:
+                self._starting.setdefault(name, self._clock.elapsed())
 
     def _is_connected(self, worker: str) -> bool:
         heard = self._heard[worker]

@@ -1,6 +1,6 @@
 """Attaches the kernel's window operator to a frame of a stream.
 
-The only module here that touches Spark.
+Joins and duplicates go the same way.
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ def make_pipeline(**fields: Any) -> dict[str, Any]:
         "version": "12" * 32,
         "knot": 7,
         "behind": {"orders": 1},
+        "starting_s": None,
         **fields,
     }
 

@@ -33,6 +33,15 @@ def test_a_pipeline_is_a_line_with_its_state_and_how_far_it_is_behind() -> None:
     assert line.split() == ["clean", "orders", "clean-orders", "running", "7", "1", "w-1"]
 
 
+def test_a_pipeline_that_starts_slowly_says_so() -> None:
+    slow = make_pipeline(state="starting", starting_s=48)
+    shown = run("pipeline", "list", weaver=FakeWeaver({"GET /pipelines": [slow]})).stdout
+    assert "clean has been starting for 48 s" in shown
+    quick = make_pipeline(state="starting", starting_s=2)
+    shown = run("pipeline", "list", weaver=FakeWeaver({"GET /pipelines": [quick]})).stdout
+    assert "has been" not in shown
+
+
 def test_the_error_of_a_pipeline_is_shown_below_it() -> None:
     failed = make_pipeline(state="failed", error={"message": "It cannot be read."})
     assert (
@@ -304,6 +313,19 @@ def test_a_check_says_everything_that_is_wrong_with_its_place(tmp_path: Path) ->
     assert f"{file}:2:1:" in ended.stdout
     as_json = json.loads(run("check", str(file), "--output", "json").stdout)
     assert [(p["line"], bool(p["hint"])) for p in as_json["problems"]] == [(2, True)]
+
+
+def test_a_check_shows_the_columns_that_it_found(tmp_path: Path) -> None:
+    run("init", str(tmp_path))
+    shown = run("check", str(tmp_path)).stdout.splitlines()[2:]
+    assert [line.split(maxsplit=1)[0] for line in shown] == ["orders", "clean-orders", "revenue"]
+    assert shown[2].endswith("country string, orders bigint, revenue decimal(20,2)")
+    answer = json.loads(run("check", str(tmp_path), "--output", "json").stdout)
+    assert answer["schemas"]["clean-orders"]["total"] == "decimal(10,2)"
+
+
+def test_help_is_told_in_whole_sentences() -> None:
+    assert "..." not in run("--help").stdout.replace("[ARGS]...", "")
 
 
 def test_a_new_project_is_right_and_not_overwritten(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.unit.cli.forms import make_knot
 from weft.cli.log import render_log
 from weft.cli.output import Printer, duration
 from weft.cli.rows import render_rows
+from weft.lineage.knot import Status
 
 
 def shown(render: Any, width: int = 80) -> list[str]:
@@ -27,12 +28,19 @@ def table(rows: Sequence[Sequence[Any]], **said: Any) -> list[str]:
 
 def test_a_row_is_a_line_and_a_long_cell_ends_in_an_ellipsis() -> None:
     lines = table([["a" * 60, "b" * 60, 1_234_567], ["short", "größe", 1]])
-    assert len(lines) == 3 and all(len(line) <= 80 for line in lines)
+    assert len(lines) == 4 and all(len(line) <= 80 for line in lines)
+    assert lines[3].startswith("Cut to fit: NAME, TEXT.")
     assert lines[1].endswith("1234567") and lines[1].count("…") == 2
     assert "größe" in lines[2] and "…" not in lines[2]
 
 
+def test_columns_that_matter_less_give_way_first() -> None:
+    lines = table([["a" * 60, "b" * 60, 1]], gives=("TEXT",))
+    assert "a" * 60 in lines[1] and lines[2].startswith("Cut to fit: TEXT.")
+
+
 def test_what_fits_is_not_cut() -> None:
+    assert len(table([["a" * 30, "b" * 30, 7]])) == 2
     assert table([["a" * 30, "b" * 30, 7]])[1].split() == ["a" * 30, "b" * 30, "7"]
 
 
@@ -42,9 +50,11 @@ def test_optional_columns_are_there_when_they_say_something() -> None:
 
 
 def test_the_log_of_a_stream_fits_with_a_line_a_knot() -> None:
-    knots = [make_knot(number) for number in range(3, 0, -1)]
+    knots = [make_knot(number, status=Status.ROLLED_BACK) for number in range(1003, 1000, -1)]
     lines = shown(lambda output: render_log(output, "clean-orders", knots, graph=True))
-    assert len(lines) == 4 and all(len(line) <= 80 for line in lines)
+    assert all(len(line) <= 80 for line in lines)
+    for number, line in zip(range(1003, 1000, -1), lines[1:4], strict=True):
+        assert str(number) in line and "01-01 00:00:00" in line and "ROLLED_BACK" in line
 
 
 def test_the_window_of_a_pane_is_told_in_words() -> None:

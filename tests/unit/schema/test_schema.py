@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from weft.schema.schema import Field, Schema, SchemaError, Type, parse_type, quote
+from weft.schema.schema import (
+    Field,
+    Schema,
+    SchemaError,
+    Type,
+    parse_type,
+    quote,
+    unknown_column,
+)
 
 TYPES = [
     ("long", "bigint"),
@@ -112,3 +120,8 @@ def test_an_unknown_column_is_told_with_the_nearest() -> None:
 )
 def test_names_are_quoted_where_they_must_be(name: str, quoted: str) -> None:
     assert quote(name) == quoted
+
+
+def test_a_field_in_the_place_of_a_column_is_told_how_to_become_one() -> None:
+    assert "set: {at: order.at}" in (unknown_column("order.at", ["id", "order"]).hint or "")
+    assert "set:" not in (unknown_column("other.at", ["id", "order"]).hint or "")
