@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from weft.declared.limit import Fault
+from weft.declared.read import faults, made, message
 from weft.loading.document import Path
 from weft.loading.problem import Problems, shown
 from weft.project.name import MAX_NAME, NAME, plain
 from weft.schema.schema import nearest
+
+T = TypeVar("T")
 
 MAX_TITLE = 200
 # Control characters, lone surrogates, line ends, and what turns the direction of a text.
@@ -53,6 +57,24 @@ class Cursor:
                 if key not in known:
                     self._unknown(str(key), what, known)
         return {str(key): self.child(key) for key in self.value}
+
+    def check(self, declaration: type[Any], what: str) -> None:
+        """Note everything that is wrong with this value by a declaration."""
+        for fault in faults(declaration, self.value):
+            self.fault(fault, f"project.{fault.mistake}", *message(fault, self.value, what))
+
+    def read(self, declaration: type[T], what: str, default: T | None = None) -> T:
+        """What this value declares; what it leaves out or says wrongly is as in `default`."""
+        self.check(declaration, what)
+        given = self.value if isinstance(self.value, Mapping) else {}
+        return made(declaration, given, default)
+
+    def fault(self, fault: Fault, code: str, told: str, hint: str | None) -> None:
+        """Note a fault below this value, at its place."""
+        is_missing = fault.mistake == "missing-key"
+        path = (*self.path, *(fault.path[:-1] if is_missing else fault.path))
+        on_key = fault.mistake in ("unknown-key", "missing-key")
+        self.report.add(code, path, told, hint, on_key=on_key)
 
     def _unknown(self, key: str, what: str, known: Collection[str]) -> None:
         near = nearest(key, known)
