@@ -25,6 +25,8 @@ class Fault:
     path: tuple[str | int, ...] = ()
     words: tuple[str, ...] = ()
     """The words that it could have been, where they are few."""
+    hint: str = ""
+    """What to do about it, where that is more than to correct the value."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def message(fault: Fault, written: Any, what: str) -> tuple[str, str]:
             )
     value = _at(written, fault.path)
     near = nearest(value, fault.words) if isinstance(value, str) else None
-    hint = f"Did you mean {near!r}?" if near else f"Correct `{name}`."
+    hint = f"Did you mean {near!r}?" if near else fault.hint or f"Correct `{name}`."
     told = f"`{name}`" if fault.path else what
     return f"{told} is {_told(value)}; it should be {fault.expected}.", hint
 

@@ -20,7 +20,7 @@ from weft.sources import options as sources
 from weft.sources.generate import Generator
 from weft.sources.options import check_source
 from weft.sources.spark.mock import check_recipe
-from weft.windows.window import KEYS, WindowSpec
+from weft.windows.window import WindowSpec
 
 MAX = 2**63 - 1
 HOSTILE: list[Any] = [
@@ -119,7 +119,7 @@ def test_a_source_is_refused_by_the_check_as_by_the_run(
         assert is_refused(tmp_path, streams={"s": source}) >= run, value
 
 
-@pytest.mark.parametrize("option", [*KEYS, "unknown"])
+@pytest.mark.parametrize("option", [*keys(WindowSpec), "unknown"])
 @pytest.mark.parametrize(
     "window",
     [
