@@ -14,7 +14,7 @@ from weft.cli.lineage import lineage
 from weft.cli.logs import logs
 from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
-from weft.cli.project import apply, check, init
+from weft.cli.project import apply, check, init, schema
 from weft.cli.record import record
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
@@ -39,6 +39,7 @@ def cli() -> None:
 for command in (
     init,
     check,
+    schema,
     up,
     weaver,
     worker,

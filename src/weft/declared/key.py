@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from weft.declared.limit import Limit
@@ -17,7 +17,8 @@ class Key:
     """One key: what its value may be, what it means, and an example of it.
 
     `unsaid` says in words what holds where the key is left out and the field's own default does not say it. `of` are
-    the types of thing that have the key, where not all have it. A key has the name of its field unless it says another.
+    the types of thing that have the key, where not all have it. `beside` is what the example needs. A key has the name
+    of its field unless it says another.
     """
 
     limit: Limit
@@ -26,7 +27,8 @@ class Key:
     name: str = ""
     unsaid: str = ""
     of: tuple[str, ...] = ()
-    field: str = ""
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    held_by: str = ""
     default: Any = REQUIRED
 
     @property
@@ -45,20 +47,20 @@ def keys(declaration: type[Any]) -> Mapping[str, Key]:
 def _keys(declaration: type[Any]) -> dict[str, Key]:
     hints = get_type_hints(declaration, include_extras=True)
     found: dict[str, Key] = {}
-    for field in fields(declaration):
-        hint = hints[field.name]
+    for one in fields(declaration):
+        hint = hints[one.name]
         beside = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         for key in beside:
             if isinstance(key, Key):
-                name = key.name or field.name
-                found[name] = replace(key, name=name, field=field.name, default=_default(field))
+                name = key.name or one.name
+                found[name] = replace(key, name=name, held_by=one.name, default=_default(one))
     return found
 
 
-def _default(field: Field[Any]) -> Any:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return REQUIRED if field.default is MISSING else field.default
+def _default(one: Field[Any]) -> Any:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return REQUIRED if one.default is MISSING else one.default
 
 
 def is_open(declaration: type[Any]) -> bool:

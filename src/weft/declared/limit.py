@@ -61,8 +61,11 @@ def whole(least: int, most: int) -> Limit:
             return "wrong-type"
         return None if least <= value <= most else "out-of-range"
 
+    expected = f"a whole number from {least} to {most}"
+    if most == LARGEST:
+        expected = "a whole number of 64 bits" + (f", at least {least}" if least > -LARGEST else "")
     schema = {"type": "integer", "minimum": least, "maximum": most}
-    return Limit(f"a whole number from {least} to {most}", judge, schema)
+    return Limit(expected, judge, schema)
 
 
 def number(least: float, most: float) -> Limit:

@@ -46,7 +46,7 @@ def made(declaration: type[T], written: Mapping[str, Any], default: T | None = N
     values = {}
     for name, key in keys(declaration).items():
         if name in written and not list(key.limit.faults(written[name])):
-            values[key.field] = key.limit.take(written[name])
+            values[key.held_by] = key.limit.take(written[name])
     return declaration(**values) if default is None else replace(default, **values)  # type: ignore[type-var]
 
 

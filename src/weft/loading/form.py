@@ -10,6 +10,8 @@ from weft.declared.key import Key
 from weft.declared.limit import FLAG, TEXT, Limit, names, shape
 
 MAX_TITLE = 200
+_WINDOW = {"type": "tumbling", "size_ms": 60_000}
+_AGGREGATE = {"orders": "count(*)", "revenue": "sum(total)"}
 
 
 def _part(expected: str) -> Limit:
@@ -180,8 +182,9 @@ class PipelineKeys:
         Key(
             _part("a mapping"),
             "Puts two streams side by side: [join](#join).",
-            {"on": ["id"]},
+            {"on": {"id": "order_id"}},
             unsaid="none",
+            beside={"from": ["orders", "payments"], "window": _WINDOW},
         ),
     ] = None
     steps: Annotated[
@@ -198,21 +201,29 @@ class PipelineKeys:
         Key(
             _part("a mapping"),
             "Which slices of time records go into: [windows](#windows).",
-            {"type": "tumbling", "size_ms": 60_000},
+            _WINDOW,
             unsaid="none",
+            beside={"aggregate": _AGGREGATE},
         ),
     ] = None
     by: Annotated[
         Any,
-        Key(names(), "What a window groups by.", ["country"], unsaid="all records together"),
+        Key(
+            names(),
+            "What a window groups by.",
+            ["country"],
+            unsaid="all records together",
+            beside={"window": _WINDOW, "aggregate": _AGGREGATE},
+        ),
     ] = None
     aggregate: Annotated[
         Any,
         Key(
             _part("a mapping of column to aggregate"),
             "The columns of a window's panes: [aggregates](#aggregates).",
-            {"orders": "count(*)", "revenue": "sum(total)"},
+            _AGGREGATE,
             unsaid="none",
+            beside={"window": _WINDOW},
         ),
     ] = None
     reducer: Annotated[
@@ -222,6 +233,7 @@ class PipelineKeys:
             "A Python class that makes the rows of panes: [how to call Python](../how-to/python-functions.md).",
             "rules:Basket",
             unsaid="none",
+            beside={"window": _WINDOW},
         ),
     ] = None
     to: Annotated[

@@ -46,10 +46,22 @@ class FilesSource(Source):
         ),
     ] = 1000
     header: Annotated[
-        bool, Key(FLAG, "Whether the first line names the columns; of CSV alone.", False)
+        bool,
+        Key(
+            FLAG,
+            "Whether the first line names the columns; of CSV alone.",
+            False,
+            beside={"format": "csv"},
+        ),
     ] = True
     separator: Annotated[
-        str, Key(CHARACTER, "What stands between two values; of CSV alone.", ";")
+        str,
+        Key(
+            CHARACTER,
+            "What stands between two values; of CSV alone.",
+            ";",
+            beside={"format": "csv"},
+        ),
     ] = ","
 
     @staticmethod

@@ -65,7 +65,13 @@ class KafkaSource(Source):
         Key(choice("json", "csv"), "How a record's value is written.", "csv"),
     ] = "json"
     separator: Annotated[
-        str, Key(CHARACTER, "What stands between two values; of CSV alone.", ";")
+        str,
+        Key(
+            CHARACTER,
+            "What stands between two values; of CSV alone.",
+            ";",
+            beside={"format": "csv"},
+        ),
     ] = ","
     client: Annotated[
         Mapping[str, Any],

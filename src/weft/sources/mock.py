@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import Limit, Mistake, number, whole
+from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
 from weft.declared.read import nested
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.options import LONGEST_MS, Source
@@ -49,7 +49,7 @@ class MockSource(Source):
     rate: Annotated[
         float | Literal["max"], Key(RATE, "Records a second, or as many as can be.", 50)
     ] = 100
-    seed: Annotated[int, Key(whole(0, 2**63 - 1), "Another seed makes other records.", 7)] = 0
+    seed: Annotated[int, Key(whole(0, LARGEST), "Another seed makes other records.", 7)] = 0
     bursts: Annotated[
         Burst | None,
         Key(

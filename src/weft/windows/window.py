@@ -56,7 +56,7 @@ class WindowSpec:
         Key(
             whole(-LARGEST, LARGEST),
             "By how much windows are moved from 1970-01-01T00:00:00Z; shorter than their step.",
-            3_600_000,
+            5000,
             of=_EVERY,
         ),
     ] = 0
