@@ -16,7 +16,7 @@ from weft.loading.init import FILES
 from weft.loading.load import FILE
 from weft.project.definition import Keyframes, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
-from weft.schema.type import SPELLINGS
+from weft.schema.type import SPELLINGS, TEXTS
 from weft.sinks import options as sinks
 from weft.sources import options as sources
 from weft.sources.pace import Burst
@@ -130,7 +130,7 @@ def examples() -> Iterator[tuple[str, Project]]:
         yield from section.examples()
     for name, function in FUNCTIONS.items():
         yield f"Aggregates: {name}", _pipeline(window=_WINDOW, aggregate={"x": function.example})
-    for kind in dict.fromkeys(SPELLINGS):
+    for kind in (*SPELLINGS, *TEXTS):
         yield f"Types: {kind}", _stream(schema={"id": "long", "at": "timestamp", "x": _type(kind)})
 
 
@@ -199,15 +199,25 @@ def _types() -> str:
     lines = [_row(["type", "also", "example"]), _row(["---"] * 3)]
     for kind in dict.fromkeys(SPELLINGS.values()):
         others = [f"`{other}`" for other, one in SPELLINGS.items() if one == kind and other != kind]
+        others += [f"`{_type(other)}`" for other in TEXTS if kind == "string"]
         example = f"`x: {told(_type(kind))}`"
         lines.append(_row([f"`{kind}`", ", ".join(others), example]))
-    text = "The types of columns, in a `schema` and in `cast(x AS type)`.\n"
+    text = (
+        "The types of columns, in a `schema` and in `cast(x AS type)`. The length of `varchar(n)` and `char(n)` is\n"
+        "read and not kept, as in Spark's own casts: both are `string`.\n"
+    )
     return f"## Types\n\n{text}\n" + "\n".join(lines) + "\n"
 
 
 def _type(kind: str) -> str:
     shapes = {"array": "array<string>", "map": "map<string,long>", "struct": "struct<a:int,b:date>"}
-    sized = {"decimal": "(10,2)", "numeric": "(10,2)", "dec": "(10,2)"}
+    sized = {
+        "decimal": "(10,2)",
+        "numeric": "(10,2)",
+        "dec": "(10,2)",
+        "varchar": "(20)",
+        "char": "(2)",
+    }
     return shapes.get(kind, kind + sized.get(kind, ""))
 
 
