@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
 
-pipeline_name = click.argument("name", metavar="PIPELINE")
+pipeline_name = click.argument("name", metavar="PIPELINE", shell_complete=completion.pipelines)
 
 
 @click.group(cls=Group)

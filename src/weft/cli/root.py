@@ -7,6 +7,7 @@ import click
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.command import Group
+from weft.cli.completion import completion
 from weft.cli.demo import demo
 from weft.cli.events import events
 from weft.cli.knot import knot
@@ -63,6 +64,7 @@ for command in (
     store,
     backup,
     restore,
+    completion,
 ):
     cli.add_command(command)
 
