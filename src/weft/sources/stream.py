@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.project.definition import Processing, StreamSpec
+from weft.schema.path import find_path
 from weft.sources.feed import open_feed
 from weft.sources.options import SourceError, check_source
 from weft.sources.parse import Parsing
@@ -61,11 +62,11 @@ def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Pat
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:
     """How the records of this stream's source are parsed; those of a feed are always JSON."""
     options = stream.source.options if stream.source and not fed else {}
-    event_time = stream.schema.find(stream.event_time) if stream.event_time else None
+    event_time = find_path(stream.event_time, stream.schema) if stream.event_time else None
     return Parsing(
         schema=stream.schema,
         format="csv" if options.get("format") == "csv" else "json",
-        event_time=event_time.name if event_time else None,
+        event_time=event_time,
         separator=str(options.get("separator", ",")),
     )
 

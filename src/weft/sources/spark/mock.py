@@ -16,6 +16,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.path import find_path
 from weft.schema.schema import Schema
 from weft.sources import raw
 from weft.sources.generate import CHUNK, Generator, Recipe
@@ -54,9 +55,11 @@ def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
     """What the options of a stream's mock source say; refuses wrong ones."""
     source = check_source(stream.name, "mock", stream.source.options if stream.source else {})
     assert isinstance(source, MockSource)
-    key = stream.key[0] if stream.key else None
+    place = find_path(stream.key[0], stream.schema) if stream.key else None
+    key = "/".join(place.names) if place else None
     if key == "id" and source.keys is None and source.skew is None:
         key = None  # an id is its record's own number unless keys are asked for
+    timed = find_path(stream.event_time, stream.schema) if stream.event_time else None
     return Recipe(
         schema=stream.schema,
         seed=source.seed,
@@ -65,7 +68,7 @@ def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
         start=source.first,
         disorder_ms=source.disorder_ms,
         bad_share=source.bad_share,
-        event_time=stream.event_time,
+        event_time=timed.names[0] if timed else None,
         key=key,
         keys=source.keys or KEYS,
         skew=source.skew or 0.0,
