@@ -280,7 +280,7 @@ RICH_OPERATION = Operation(
         steps.Settle((CUT, RICH_CUT), "clean-orders", 0, ("big",), ("discount",), RICH_RULE),
         steps.CatchUp("discount", "clean-orders", "discounted"),
         steps.Pause("clean"),
-        steps.Join("discount", "clean-orders", "discounted"),
+        steps.JoinLive("discount", "clean-orders", "discounted"),
         steps.Unfill("discount", "discounted"),
         steps.Divide("revenue", 4, 6, 2, 3),
         steps.Switch({"revenue": 3}, adopt=False),

@@ -70,7 +70,7 @@ class Operator:
 
     def input(self, position: int = 0) -> DataFrame:
         """One of its input streams, with a control row per bucket."""
-        return open_input(self._run, self._run.inputs[position], buckets=self.buckets)
+        return open_input(self._run, position, buckets=self.buckets)
 
     def input_schema(self, position: int = 0) -> Schema:
         """The columns of one of its input streams."""

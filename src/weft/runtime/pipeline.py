@@ -89,6 +89,11 @@ class RunningPipeline:
         """Its checkpoint directory."""
         return self.storage.checkpoint(self.name, self.epoch)
 
+    @property
+    def query(self) -> str:
+        """The name of its query: of this life of it alone."""
+        return f"{self.project.slug}.{self.name}.{self.epoch}.{self.token}"
+
     def pin(self, batch: int, taken: Taken) -> Pinned:
         """Have the weaver fix the rules of a batch before it runs."""
         answer = self.client.insist(

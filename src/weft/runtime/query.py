@@ -24,7 +24,6 @@ from weft.streams import read
 log = get_logger(__name__)
 
 CANCEL_S = 60.0
-FOLLOW_S = 0.1
 
 
 class DrainingError(Exception):
@@ -51,10 +50,12 @@ class Query:
         run = self.run
         session = run.spark
         session.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
-        interval = pace(run.project.processing.checkpoint_interval, follows=bool(run.inputs))
+        # Sources set the pace, and what reads streams is woken by what they add: a relay may take only one knot a
+        # batch, and at the pace of its source it would never catch up after a rollback.
+        interval = 0.0 if run.inputs else run.project.processing.checkpoint_interval
         writer = (
             run.shape.open()
-            .writeStream.queryName(f"{run.project.slug}.{run.name}.{run.epoch}.{run.token}")
+            .writeStream.queryName(run.query)
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))
             .trigger(processingTime=f"{int(interval * 1000)} milliseconds")
@@ -129,6 +130,7 @@ class Query:
         """
         self.is_stopping = True
         self.run.draining.set()
+        read.release(self.run.spark, self.run.query)
         deadline = time.monotonic() + patience
         while self.is_active and self._is_busy():
             if time.monotonic() > deadline:
@@ -204,14 +206,6 @@ def _batch_of(query: weakref.ref[Query]) -> Callable[[DataFrame, int], None]:
         running.weave(frame, number)
 
     return batch
-
-
-def pace(checkpoint_interval: float, *, follows: bool) -> float:
-    """Seconds from batch to batch at least. Sources set the pace; what reads streams follows them closely.
-
-    A relay may take only one knot a batch. At the pace of its source, it would never catch up after a rollback.
-    """
-    return min(checkpoint_interval, FOLLOW_S) if follows else checkpoint_interval
 
 
 def _said(error: Any) -> str:

@@ -17,7 +17,7 @@ from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
 from weft.sources.stream import with_tick
 from weft.steps.step import Step
-from weft.streams.read import open_table
+from weft.streams.read import Waiting, open_table
 from weft.streams.rows import as_read
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks, minimum_of
@@ -52,7 +52,7 @@ class Relay:
         # What a window makes of its input depends on where knots end, so every knot of the way to it has one
         # of ours: then it does not matter how batches were cut, and running again gives the same panes.
         knots = 1 if _feeds_operator(self._run.project, self._run.stream.name) else 0
-        frames = [open_input(self._run, stream, knots=knots) for stream in self._run.inputs]
+        frames = [open_input(self._run, n, knots=knots) for n in range(len(self._run.inputs))]
         frame = frames[0]
         for other in frames[1:]:
             frame = frame.unionByName(other)
@@ -85,8 +85,13 @@ def _feeds_operator(project: Project, stream: str) -> bool:
     )
 
 
-def open_input(run: RunningPipeline, stream: str, *, knots: int = 0, buckets: int = 0) -> DataFrame:
-    """An input stream with its declared columns, from its first knot on."""
+def open_input(
+    run: RunningPipeline, position: int, *, knots: int = 0, buckets: int = 0
+) -> DataFrame:
+    """An input stream with its declared columns, from its first knot on; the first of them waits for all."""
+    stream = run.inputs[position]
+    names = [f"{run.name}/{other}" for other in run.inputs]
+    tables = [run.storage.table(other) for other in run.inputs]
     return open_table(
         run.spark,
         run.storage.table(stream),
@@ -95,6 +100,7 @@ def open_input(run: RunningPipeline, stream: str, *, knots: int = 0, buckets: in
         max_rows=run.project.processing.queue_size,
         max_knots=knots,
         buckets=buckets,
+        waiting=Waiting(run.query, [run.name, *names, *tables]) if position == 0 else None,
     )
 
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from weft import kernel
 
 SOURCE_FORMAT = "weft-stream"
+
+
+LOOK_MS = 100
+"""A query that is not woken looks by itself after so long: another process may have written."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A query that waits for more where its first table is read, until one of its tables or ticks wakes it."""
+
+    query: str
+    wakes: Sequence[str]
 
 
 def open_table(
@@ -20,11 +35,13 @@ def open_table(
     max_knots: int = 0,
     start_knot: int = 0,
     buckets: int = 0,
+    waiting: Waiting | None = None,
 ) -> DataFrame:
     """The stream in a table's folder as a frame: whole knots after `start_knot`, without those cut.
 
     A batch admits knots until `max_rows` rows or `max_knots` knots (0: all). With `buckets` there is a column
-    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks.
+    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks. `waiting` is
+    given to one of the tables that a query reads: it then needs no interval, and runs as soon as there is more.
     """
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
     limits = {
@@ -33,9 +50,17 @@ def open_table(
         "startKnot": start_knot,
         "buckets": buckets,
     }
+    if waiting is not None:
+        reader = reader.option("query", waiting.query).option("wakes", "\n".join(waiting.wakes))
+        reader = reader.option("waitMillis", LOOK_MS)
     return reader.option("name", name).options(**limits).load(path)
 
 
 def tick(spark: SparkSession, name: str) -> None:
     """Make the reader of this name run one more batch, also when nothing is new."""
     kernel.call(spark, "StreamSource.tick", name)
+
+
+def release(spark: SparkSession, query: str) -> None:
+    """Let a query wait no more: it is about to be stopped."""
+    kernel.call(spark, "Wake.release", query)

@@ -1,5 +1,7 @@
 package weft.kernel;
 
+import java.util.Arrays;
+import java.util.Set;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.collection.immutable.Map;
 import scala.jdk.javaapi.CollectionConverters;
@@ -13,9 +15,20 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param maxKnots how many knots a batch admits, 0 for all there are
  * @param startKnot the last knot that is not read
  * @param buckets how many buckets get a control row per batch, 0 for none
+ * @param query the query that waits here for more, empty when it does not
+ * @param wakes what its wait ends by: the tables and the ticks of all its sources
+ * @param waitMillis how long it waits before it looks by itself
  */
 record StreamOptions(
-    String path, String name, long maxRows, long maxKnots, long startKnot, int buckets) {
+    String path,
+    String name,
+    long maxRows,
+    long maxKnots,
+    long startKnot,
+    int buckets,
+    String query,
+    Set<String> wakes,
+    long waitMillis) {
 
   static StreamOptions of(Map<String, String> options) {
     CaseInsensitiveStringMap given = new CaseInsensitiveStringMap(CollectionConverters.asJava(options));
@@ -29,6 +42,9 @@ record StreamOptions(
         given.getLong("maxRows", 0),
         given.getLong("maxKnots", 0),
         given.getLong("startKnot", 0),
-        given.getInt("buckets", 0));
+        given.getInt("buckets", 0),
+        given.getOrDefault("query", ""),
+        Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
+        given.getLong("waitMillis", 0));
   }
 }

@@ -53,6 +53,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   private boolean checked;
   private StreamOffset idleFrom;
   private long idleVersion;
+  private long seen;
 
   StreamSource(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
       throws IOException {
@@ -67,6 +68,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   /** Makes the reader with this name run one more batch, also when there is nothing new. */
   public static void tick(String name) {
     TICKED.add(name);
+    Wake.added(name);
   }
 
   @Override
@@ -95,6 +97,15 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
 
   @Override
   public Offset latestOffset(Offset start, ReadLimit limit) {
+    Offset latest = look(start, limit);
+    if (latest != start || options.waitMillis() == 0) {
+      return latest;
+    }
+    seen = Wake.await(options.query(), options.wakes(), seen, options.waitMillis());
+    return look(start, limit);
+  }
+
+  private Offset look(Offset start, ReadLimit limit) {
     try {
       StreamOffset from = start == null ? beginning() : StreamOffset.parse(start.json());
       long newest = Math.min(log.version(), newestAllowed);
@@ -179,6 +190,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
       StreamOffset to = StreamOffset.parse(end.json());
       log.version();
       check(to);
+      Wake.ran(options.query());
       KnotFiles files = new KnotFiles(folder);
       ArrayNode knots = Json.array();
       for (long v = from.version() + 1; v <= to.version(); v++) {
@@ -255,7 +267,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
 
   @Override
   public void stop() {
-    // Nothing is held open between batches.
+    Wake.forget(options.query());
   }
 
   @Override

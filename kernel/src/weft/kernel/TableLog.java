@@ -237,6 +237,7 @@ public final class TableLog {
     if (added == Commit.NONE) {
       throw new CommitConflict("Another writer has added to the table at " + path + ".");
     }
+    Wake.added(path);
     return added;
   }
 

@@ -30,7 +30,8 @@ def make_router(noun: str) -> APIRouter:
     return APIRouter(tags=[noun], route_class=JsonRoute)
 
 
-def _weaver(request: Request) -> Weaver:
+async def _weaver(request: Request) -> Weaver:
+    # Async, though it waits for nothing: FastAPI hands what is not to a thread, for every request.
     weaver: Weaver = request.app.state.weaver
     return weaver
 

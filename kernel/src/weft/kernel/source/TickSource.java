@@ -8,6 +8,7 @@ import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import weft.kernel.Wake;
 
 /**
  * A streaming source that never has rows and moves its offset only when asked, so that a query united with it runs a
@@ -19,6 +20,7 @@ public final class TickSource implements TableProvider {
   /** Ask the query that reads the tick of this name to run one batch, now or when it starts. */
   public static void tick(String name) {
     asked(name).set(true);
+    Wake.added(name);
   }
 
   private static AtomicBoolean asked(String name) {
