@@ -125,3 +125,52 @@ def test_a_function_gives_the_times_that_it_returns(tmp_path: Path) -> None:
         run.feed("orders", [record(2, 40)])
         for stream in ("behind", "within"):
             assert panes(run, stream) == [(2, 10, 1)]
+
+
+def test_key_and_event_time_may_be_parts_of_structs(tmp_path: Path) -> None:
+    nested = {
+        "app_name": "nested",
+        "streams": {
+            "orders": {
+                "source": "feed",
+                "schema": {
+                    "customer": "struct<id:long,name:string>",
+                    "payload": "struct<ts:timestamp>",
+                },
+                "key": "customer.id",
+                "event_time": "payload.ts",
+            }
+        },
+        "pipelines": {
+            "kept": {"from": "orders", "steps": [{"set": {"customer_id": "customer.id"}}]},
+            "counted": {
+                "from": "kept",
+                "window": SECOND,
+                "by": ["customer_id"],
+                "aggregate": {"n": "count(*)"},
+            },
+        },
+    }
+    good = [
+        {"customer": {"id": n % 2}, "payload": {"ts": f"2026-01-02T00:00:{n:02d}Z"}}
+        for n in range(4)
+    ]
+    with play(nested, storage=tmp_path / "storage") as run:
+        run.feed(
+            "orders",
+            [*good, {"customer": {"id": 9}, "payload": {"ts": None}}, {"customer": {"id": 9}}],
+        )
+        run.feed("orders", [{"customer": {"id": 0}, "payload": {"ts": "2026-01-02T00:00:30Z"}}])
+        assert [row["reason"] for row in run.rows("orders.dead")] == [
+            "column 'payload.ts': it is missing, and it is the event time",
+            "column 'payload': it is missing, and it is the event time",
+        ]
+        changed = {"set": {"customer": "struct(-1L as id, 'x' as name)"}}
+        run.attach(stream="orders", steps=[changed], percent=50)
+        run.feed("orders", good)
+        assert sorted((row["customer_id"], row["n"]) for row in run.rows("counted")) == [
+            (0, 2),
+            (1, 2),
+        ]
+        touched = {row["customer"]["id"] == -1 for row in run.rows("orders")}
+        assert False in touched

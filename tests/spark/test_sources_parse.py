@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from weft.schema.path import find_path
 from weft.schema.schema import Schema
 from weft.sources.parse import Format, Parsing, parse
 
@@ -126,7 +127,8 @@ def run(
     separator: str = ",",
 ) -> list[Row]:
     rows = [(value, 3, str(n), None, header) for n, value in enumerate(values)]
-    parsing = Parsing(schema, format, event_time, separator)
+    place = None if event_time is None else find_path(event_time, schema)
+    parsing = Parsing(schema, format, place, separator)
     return parse(spark.createDataFrame(rows, RAW), parsing, source="orders").collect()
 
 

@@ -117,7 +117,7 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
         Knot([Row(95, 4, "a"), Row(149, 5, "a"), Row(150, 6, "a"), Row(40, 7, "z")], 200),
         Knot([Row(210, 8, "a"), Row(210, 9, "b"), Row(120, 10, "b")], 210),
     ]
-    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 50})
+    spec = dedupe.DedupeSpec(by=("key",), within_ms=50)
     answer = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="dedupe")
     rows = answer.collect()
     assert sorted(row.row.value for row in rows if row.row) == [1, 3, 6, 8, 9]
@@ -133,7 +133,7 @@ def test_a_time_without_end_remembers_every_key(spark: SparkSession) -> None:
         Knot([Row(5, 2, "a"), Row(7, 3, "b")], 1_000_000_000_001),
         Knot([Row(1_000_000_000_000, 4, "b")], None),
     ]
-    spec = dedupe.DedupeSpec.from_dict({"by": ["key"], "within_ms": 2**63 - 1})
+    spec = dedupe.DedupeSpec(by=("key",), within_ms=2**63 - 1)
     rows = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="d").collect()
     assert sorted(row.row.value for row in rows if row.row) == [1, 3]
     assert [row.late for row in rows if row.late] == []

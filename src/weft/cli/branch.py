@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import asks_weaver
 from weft.cli.stream import stream, stream_name
 from weft.cli.terminal import Terminal, path_to
@@ -14,7 +15,7 @@ from weft.errors import WeftError
 if TYPE_CHECKING:
     from weft.cli.output import Printer
 
-branch_name = click.argument("branch", metavar="BRANCH")
+branch_name = click.argument("branch", metavar="BRANCH", shell_complete=completion.branches)
 
 
 @stream.command("branch")

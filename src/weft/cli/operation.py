@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
 
-operation_id = click.argument("name", metavar="OPERATION")
+operation_id = click.argument("name", metavar="OPERATION", shell_complete=completion.operations)
 
 
 @click.group(cls=Group)

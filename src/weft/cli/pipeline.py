@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 SLOW_S = 15
 
-pipeline_name = click.argument("name", metavar="PIPELINE")
+pipeline_name = click.argument("name", metavar="PIPELINE", shell_complete=completion.pipelines)
 
 
 @click.group(cls=Group)

@@ -1,4 +1,4 @@
-"""`weft init`, `weft check` and `weft apply`: from a project file to a deployed project."""
+"""`weft init`, `weft check`, `weft schema` and `weft apply`: from a project file to a deployed project."""
 
 from __future__ import annotations
 
@@ -80,6 +80,21 @@ def check(terminal: Terminal, file: Path) -> None:
         output.fields({name: _columns(types) for name, types in schemas})
 
     terminal.show(found, render_found)
+
+
+@click.command(cls=Command)
+@pass_terminal
+def schema(terminal: Terminal) -> None:
+    """Print the JSON schema of project files, by which editors complete and check them.
+
+    Save it as weft.schema.json, and begin a project file with the line
+    `# yaml-language-server: $schema=weft.schema.json`.
+    """
+    import json
+
+    from weft.loading.schema import project_schema
+
+    terminal.show(project_schema(), lambda output, found: output.line(json.dumps(found, indent=2)))
 
 
 @click.command(cls=Command)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Command, asks_weaver
 from weft.cli.terminal import Terminal
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.argument("stream", required=False)
+@click.argument("stream", required=False, shell_complete=completion.streams)
 @click.option(
     "--to", type=int, metavar="KNOT", help="The knot to go back to; 0 is before the first."
 )

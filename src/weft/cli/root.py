@@ -7,6 +7,7 @@ import click
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.command import Group
+from weft.cli.completion import completion
 from weft.cli.demo import demo
 from weft.cli.events import events
 from weft.cli.knot import knot
@@ -14,7 +15,7 @@ from weft.cli.lineage import lineage
 from weft.cli.logs import logs
 from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
-from weft.cli.project import apply, check, init
+from weft.cli.project import apply, check, init, schema
 from weft.cli.record import record
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
@@ -39,6 +40,7 @@ def cli() -> None:
 for command in (
     init,
     check,
+    schema,
     up,
     weaver,
     worker,
@@ -62,6 +64,7 @@ for command in (
     store,
     backup,
     restore,
+    completion,
 ):
     cli.add_command(command)
 

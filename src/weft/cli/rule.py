@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Group, asks_weaver
 from weft.cli.steps import StepsCommand, step_options
 from weft.cli.terminal import Terminal, path_to
@@ -14,7 +15,7 @@ from weft.cli.terminal import Terminal, path_to
 if TYPE_CHECKING:
     from weft.cli.output import Printer
 
-rule_id = click.argument("name", metavar="RULE")
+rule_id = click.argument("name", metavar="RULE", shell_complete=completion.rules)
 
 
 @click.group(cls=Group)
@@ -23,7 +24,12 @@ def rule() -> None:
 
 
 @rule.command("list")
-@click.option("--stream", metavar="STREAM", help="Only those on this stream.")
+@click.option(
+    "--stream",
+    metavar="STREAM",
+    help="Only those on this stream.",
+    shell_complete=completion.streams,
+)
 @click.option("--active", is_flag=True, help="Only those in force.")
 @asks_weaver
 def list_rules(terminal: Terminal, stream: str | None, active: bool) -> None:
@@ -42,7 +48,13 @@ def show(terminal: Terminal, name: str) -> None:
 
 @rule.command(cls=StepsCommand)
 @click.argument("name", metavar="[RULE]", required=False)
-@click.option("--stream", metavar="STREAM", required=True, help="The stream whose rows it changes.")
+@click.option(
+    "--stream",
+    metavar="STREAM",
+    required=True,
+    help="The stream whose rows it changes.",
+    shell_complete=completion.streams,
+)
 @step_options
 @click.option(
     "--output-stream",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Command, asks_weaver
 from weft.cli.terminal import Terminal
 
@@ -19,7 +20,7 @@ limit_option = click.option("-n", "--limit", default=100, show_default=True, hel
 
 
 @click.command(cls=Command)
-@click.argument("pipeline")
+@click.argument("pipeline", shell_complete=completion.pipelines)
 @prefix_option
 @click.option("--knot", type=int, help="As of this knot; default: now.")
 @limit_option
@@ -31,7 +32,7 @@ def state(terminal: Terminal, pipeline: str, prefix: str, knot: int | None, limi
 
 
 @click.command(cls=Command)
-@click.argument("pipeline", required=False)
+@click.argument("pipeline", required=False, shell_complete=completion.pipelines)
 @prefix_option
 @limit_option
 @asks_weaver

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import completion
 from weft.cli.command import Group, asks_weaver, pass_terminal
 from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal, path_to
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_KNOTS = 1000
 
-stream_name = click.argument("name", metavar="STREAM")
+stream_name = click.argument("name", metavar="STREAM", shell_complete=completion.streams)
 
 
 @click.group(cls=Group)
@@ -80,7 +81,7 @@ def rows(terminal: Terminal, name: str, storage: Path, limit: int, weft: bool) -
 
 
 @stream.command()
-@click.argument("name", metavar="STREAM", required=False)
+@click.argument("name", metavar="STREAM", required=False, shell_complete=completion.streams)
 @asks_weaver
 def watermarks(terminal: Terminal, name: str | None) -> None:
     """How far event time has come, in STREAM or in all: each partition, its lag, what holds the minimum back."""

@@ -3,6 +3,8 @@ function call as it was written."""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -23,6 +25,10 @@ _QUERIES = (exp.Query, exp.Exists, exp.Table, exp.From, exp.Values, exp.With)
 _STATEMENTS = {TokenType.SELECT, TokenType.WITH, *SparkParser.STATEMENT_PARSERS}
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+# An amount whose unit stands behind the text, amounts with their units, or the form of `hour to minute`.
+_LASTING = re.compile(
+    r"\s*[+-]?\d+(?:\.\d+)?\s*|(?:\s*[+-]?\d+(?:\.\d+)?\s*[A-Za-z]+)+\s*|\s*[+-]?\d[\d :.-]*"
+)
 _PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.TILDE, TokenType.PLUS, TokenType.ARROW}
 
 
@@ -101,6 +107,7 @@ def parse(text: str) -> exp.Expression:
             code="expression.several",
             hint="Write each expression as a step of its own.",
         )
+    _check_intervals(tokens)
     try:
         roots = _GRAMMAR.parser().parse_into(exp.Condition, tokens, text)
     except RecursionError as failure:
@@ -167,6 +174,23 @@ def _check_size(tokens: list[Token]) -> None:
         depth += (kind in _OPENING) - (kind in _CLOSING)
         if depth + prefixes > MAX_DEPTH:
             raise too_deep()
+
+
+def _check_intervals(tokens: list[Token]) -> None:
+    """The parser takes the amount that it finds in an interval's text and leaves out what else is there."""
+    for token, text in pairwise(tokens):
+        is_written = token.token_type is TokenType.INTERVAL and text.token_type is TokenType.STRING
+        if is_written and not _LASTING.fullmatch(text.text):
+            raise no_interval(text.text)
+
+
+def no_interval(text: str) -> ExpressionError:
+    """The error for a text that is no interval."""
+    return ExpressionError(
+        f"{text[:60]!r} is not an interval.",
+        code="expression.type",
+        hint="Write interval '1 hour 30 minutes', or interval 5 minutes.",
+    )
 
 
 def _check_nodes(root: exp.Expression) -> None:

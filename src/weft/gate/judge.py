@@ -6,16 +6,18 @@ What is written down is made of checked pieces only, so Spark never sees the aut
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 from sqlglot import exp
 
-from weft.gate import call, coercion, conversion
+from weft.gate import argument, call, coercion, conversion
 from weft.gate.call import UNITS
 from weft.gate.coercion import NUMERICS
-from weft.gate.grammar import ExpressionError, only, unsupported
+from weft.gate.grammar import MAX_DEPTH, ExpressionError, no_interval, only, too_deep, unsupported
 from weft.gate.operator import BINARY, combined, is_whole, number
 from weft.gate.reference import part, provenance, unknown
 from weft.gate.term import (
@@ -34,6 +36,7 @@ from weft.schema.weft import WEFT
 # A longer chain of operators would be nested as deep in Spark's own tree.
 MAX_CHAIN = 300
 
+_AMOUNT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 _INTERVALS = {
     **dict.fromkeys(("day", "week"), coercion.DAYS),
     **dict.fromkeys(("month", "year", "quarter"), coercion.MONTHS),
@@ -49,6 +52,7 @@ class Judge:
         self.functions: dict[str, None] = {}
         self.pinned: dict[str, None] = {}
         self.scopes: list[Mapping[str, Type]] = []
+        self.zones = 0
 
     def term(self, node: Any) -> Term:
         """The judged form of a node."""
@@ -254,20 +258,60 @@ class Judge:
         return conversion.item(self.term(node.this), self.term(node.expressions[0]))
 
     def interval(self, node: exp.Interval) -> Term:
-        only(node, "this", "unit")
+        only(node, "this", "unit", "fraction_in_string")
         unit = node.args.get("unit")
         amount = node.this
+        if unit is None and isinstance(amount, exp.Literal) and amount.is_string:
+            return self.intervals(amount.name)
+        if isinstance(unit, exp.IntervalSpan):
+            raise no_interval(f"{amount.name} {unit.this.name} to {unit.expression.name}")
         if not isinstance(unit, exp.Var) or not isinstance(amount, exp.Literal):
             raise unsupported(node)
         word = unit.name.lower().removesuffix("s")
         number = amount.name.strip().lstrip("+-")
-        if word not in UNITS or not number.replace(".", "", 1).isdecimal():
-            raise mismatch(
-                f"interval {amount.name} {unit.name} is not an interval.",
-                "Write interval 5 minutes.",
-            )
+        whole = number.replace(".", "", 1) if word == "second" else number
+        if word not in UNITS or not whole.isdecimal():
+            raise no_interval(f"{amount.name} {unit.name}")
         kind = _INTERVALS.get(word, coercion.INTERVAL)
         return Term(f"interval '{amount.name.strip()}' {word}", kind, literal=True)
+
+    def intervals(self, text: str) -> Term:
+        """Several amounts in one text, `1 hour 30 minutes`, as the sum of an interval for each."""
+        found = _AMOUNT.findall(text)
+        if not found:
+            raise no_interval(text)
+        each: list[exp.Expression] = [
+            exp.Interval(this=exp.Literal.string(amount), unit=exp.Var(this=unit))
+            for amount, unit in found
+        ]
+        units = {unit.lower().removesuffix("s") for _, unit in found}
+        months = [unit for unit in units if _INTERVALS.get(unit) == coercion.MONTHS]
+        if months and len(months) < len(units):
+            raise mismatch(
+                f"interval {text!r} has both months and days, and no month has a number of days.",
+                "Add them one after the other: at + interval 1 month + interval 2 days.",
+            )
+        return self.term(reduce(lambda one, two: exp.Add(this=one, expression=two), each))
+
+    def zoned(self, node: exp.AtTimeZone) -> Term:
+        """A moment as the clocks of a time zone show it, or the moment at which they show a time."""
+        only(node, "this", "zone")
+        self.zones += 1
+        if self.zones > MAX_DEPTH:
+            raise too_deep()
+        held, zone = self.term(node.this), self.term(node.args["zone"])
+        if held.type.name not in ("timestamp", "timestamp_ntz", "unknown"):
+            raise mismatch(
+                f"{shorten(held.sql)} is of type {held.type}, and `at time zone` needs a timestamp.",
+                f"Write cast({shorten(held.sql)} as timestamp) at time zone {shorten(zone.sql)}.",
+            )
+        is_local = held.type.name == "timestamp_ntz"
+        name = "to_utc_timestamp" if is_local else "from_utc_timestamp"
+        argument.fits(name, 1, "words", zone)
+        self.functions[name] = None
+        sql = f"{name}({held.sql}, {zone.sql})"
+        shown = Term(sql, Type("timestamp"), total=False).made_of([held, zone])
+        return shown if is_local else conversion.cast(shown, Type("timestamp_ntz"), safe=False)
 
     def extract(self, node: exp.Extract) -> Term:
         return conversion.extracted(node.this.name.lower(), self.term(node.expression))
@@ -309,6 +353,7 @@ class Judge:
         exp.TryCast: cast,
         exp.Bracket: bracket,
         exp.Interval: interval,
+        exp.AtTimeZone: zoned,
         exp.Extract: extract,
         exp.Anonymous: called,
         exp.CurrentTimestamp: moment,

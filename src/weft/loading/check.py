@@ -17,7 +17,7 @@ from weft.gate.coercion import UNKNOWN
 from weft.loading.code import find_code
 from weft.loading.document import Path
 from weft.loading.kind import anchored
-from weft.loading.merge import check_names, joined, spelled, united
+from weft.loading.merge import check_names, check_paths, joined, spelled, united
 from weft.loading.outlet import Outlets
 from weft.loading.pane import check_window, pane_schema
 from weft.loading.problem import Problems
@@ -26,6 +26,7 @@ from weft.loading.revision import check_revised
 from weft.loading.wiring import add_windows, check_graph
 from weft.project.definition import PipelineSpec, Project, StreamSpec, WatermarkSpec
 from weft.project.timing import EVENT_TIME, Timing, after_steps
+from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
 from weft.sources.sample import infer
@@ -130,13 +131,13 @@ class _Checker:
         self, stream: DraftStream, schema: Schema, key: tuple[str, ...], event_time: str | None
     ) -> tuple[tuple[str, ...], str | None]:
         """Key and event time of a stream, as its columns spell them."""
-        key = check_names(key, schema, (*stream.path, "key"), self.report)
+        key = check_paths(key, schema, (*stream.path, "key"), self.report)
         if event_time is None or event_time == EVENT_TIME:
             return key, event_time
         path = (*stream.path, "event_time")
-        named = check_names([event_time], schema, path, self.report)
-        for name in named:
-            kind = schema.get(name).type
+        named = check_paths([event_time], schema, path, self.report)
+        for place in [find_path(name, schema) for name in named]:
+            kind = place.type if place is not None else UNKNOWN
             if kind.name not in ("timestamp", "timestamp_ntz", "unknown"):
                 self.report.add(
                     "project.event-time",
@@ -213,7 +214,10 @@ class _Checker:
             if isinstance(step, Rename):
                 renamed = {old.lower(): new for old, new in step.columns.items()}
                 names = {one: renamed.get(now.lower(), now) for one, now in names.items()}
-        return tuple(names.get(name, name) for name in inputs[0].key)
+        places = [find_path(name, inputs[0].schema) for name in inputs[0].key]
+        return tuple(
+            ".".join((names[place.names[0]], *place.names[1:])) for place in places if place
+        )
 
     def steps(self, spec: PipelineSpec, schema: Schema) -> Schema | None:
         """The columns after the steps; what a wrong `set` makes is taken as unknown."""
@@ -240,7 +244,7 @@ class _Checker:
     ) -> None:
         """The stream that a pipeline writes; what was declared of it must be so."""
         declared = self.draft.streams.get(spec.to)
-        key = key if all(schema.find(name) for name in key) else ()
+        key = key if all(find_path(name, schema) for name in key) else ()
         stream = StreamSpec(
             name=spec.to,
             schema=schema,

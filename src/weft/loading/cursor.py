@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from weft.declared.limit import Fault
+from weft.declared.read import faults, made, message
 from weft.loading.document import Path
+from weft.loading.form import MAX_TITLE
 from weft.loading.problem import Problems, shown
 from weft.project.name import MAX_NAME, NAME, plain
-from weft.schema.schema import nearest
 
-MAX_TITLE = 200
+T = TypeVar("T")
+
 # Control characters, lone surrogates, line ends, and what turns the direction of a text.
 _UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -43,25 +46,44 @@ class Cursor:
         """Whether there is a value under a key."""
         return isinstance(self.value, Mapping) and self.value.get(key) is not None
 
-    def mapping(self, what: str, known: Collection[str] | None = None) -> dict[str, Cursor] | None:
-        """The values by key; notes each key that is not known."""
+    def mapping(self, what: str) -> dict[str, Cursor] | None:
+        """The values by key, whatever the keys are."""
         if not isinstance(self.value, Mapping):
             self.expected(f"{what} to be a mapping", "Write it as `key: value` lines.")
             return None
-        if known is not None:
-            for key in self.value:
-                if key not in known:
-                    self._unknown(str(key), what, known)
         return {str(key): self.child(key) for key in self.value}
 
-    def _unknown(self, key: str, what: str, known: Collection[str]) -> None:
-        near = nearest(key, known)
-        Cursor(None, (*self.path, key), self.report).wrong(
-            "project.unknown-key",
-            f"{what[0].upper()}{what[1:]} has no key {key!r}.",
-            f"Did you mean {near!r}?" if near else f"Keys are {', '.join(known)}.",
-            on_key=True,
-        )
+    def check(self, declaration: type[Any], what: str) -> None:
+        """Note everything that is wrong with this value by a declaration."""
+        for fault in faults(declaration, self.value):
+            self.fault(fault, f"project.{fault.mistake}", *message(fault, self.value, what))
+
+    def parts(
+        self, declaration: type[Any], what: str, *, but: Collection[str] = ()
+    ) -> dict[str, Cursor]:
+        """The values by key that are right by themselves; notes all others. Those of `but` are let through."""
+        if not isinstance(self.value, Mapping):
+            self.expected(f"{what} to be a mapping", "Write it as `key: value` lines.")
+            return {}
+        known = {key: value for key, value in self.value.items() if key not in but}
+        wrong: set[str | int] = set()
+        for fault in faults(declaration, known):
+            wrong.update(fault.path[:1])
+            self.fault(fault, f"project.{fault.mistake}", *message(fault, known, what))
+        return {str(key): self.child(key) for key in self.value if str(key) not in wrong}
+
+    def read(self, declaration: type[T], what: str, default: T | None = None) -> T:
+        """What this value declares; what it leaves out or says wrongly is as in `default`."""
+        self.check(declaration, what)
+        given = self.value if isinstance(self.value, Mapping) else {}
+        return made(declaration, given, default)
+
+    def fault(self, fault: Fault, code: str, told: str, hint: str | None) -> None:
+        """Note a fault below this value, at its place."""
+        is_missing = fault.mistake == "missing-key"
+        path = (*self.path, *(fault.path[:-1] if is_missing else fault.path))
+        on_key = fault.mistake in ("unknown-key", "missing-key")
+        self.report.add(code, path, told, hint, on_key=on_key)
 
     def items(self, what: str) -> list[Cursor] | None:
         """The values of a list."""
@@ -78,56 +100,9 @@ class Cursor:
         self.expected(f"{what} to be a text", None)
         return None
 
-    def flag(self, what: str) -> bool | None:
-        """True or false."""
-        if isinstance(self.value, bool):
-            return self.value
-        self.expected(f"{what} to be true or false", None)
-        return None
-
-    def number(self, what: str, *, least: float = 0, most: float) -> float | None:
-        """A number within limits."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            self.expected(f"{what} to be a number", None)
-            return None
-        return self._within(what, self.value, least, most)
-
-    def whole(self, what: str, *, least: int = 0, most: int) -> int | None:
-        """A whole number within limits."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int):
-            self.expected(f"{what} to be a whole number", None)
-            return None
-        found = self._within(what, self.value, least, most)
-        return None if found is None else int(found)
-
-    def _within(self, what: str, value: float, least: float, most: float) -> float | None:
-        if least <= value <= most:  # never true of NaN
-            return value
-        limits = f"{least:g} to {most:g}"
-        self.wrong("project.out-of-range", f"{what} is {shown(value)}.", f"It must be {limits}.")
-        return None
-
-    def choice(self, what: str, words: Collection[str]) -> str | None:
-        """One of several words."""
-        if isinstance(self.value, str) and self.value in words:
-            return self.value
-        near = nearest(str(self.value), words)
-        self.wrong(
-            "project.unknown-value",
-            f"{what} is {shown(self.value)}; it can be {', '.join(words)}.",
-            f"Did you mean {near!r}?" if near else "Use one of the words listed.",
-        )
-        return None
-
-    def names(self, what: str) -> tuple[str, ...] | None:
-        """One text, or a list of them."""
-        if isinstance(self.value, str) and self.value.strip():
-            return (self.value,)
-        items = self.items(what)
-        if items is None:
-            return None
-        found = [item.text(what) for item in items]
-        return tuple(name for name in found if name is not None)
+    def names(self) -> tuple[str, ...]:
+        """One text or a list of them, which were judged before."""
+        return (self.value,) if isinstance(self.value, str) else tuple(self.value)
 
     def expected(self, wanted: str, hint: str | None) -> None:
         """Note that the value is of another type than it should be."""

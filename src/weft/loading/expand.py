@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.timing import after_steps
+from weft.schema.path import find_path
 from weft.steps.compile import apply_schema
 
 
@@ -47,7 +48,7 @@ def _stream(project: Project, first: PipelineSpec) -> StreamSpec:
     return StreamSpec(
         name=first.to,
         schema=schema,
-        key=tuple(name for name in source.key if name in schema.names),
+        key=tuple(name for name in source.key if find_path(name, schema)),
         event_time=timing.column,
         watermarks=replace(source.watermarks, ahead="hold"),
         writer=first.name,

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from weft.errors import WeftError
 from weft.loading.cursor import Cursor
-from weft.loading.problem import shown
 from weft.project.definition import SinkSpec, SourceSpec
 from weft.schema.schema import nearest
-from weft.sources.options import KINDS
+from weft.sinks.options import find_wrong, written
+from weft.sources.options import KINDS, declaration
 
 Spec = TypeVar("Spec", SourceSpec, SinkSpec)
 LATER = ("debezium",)
@@ -44,48 +43,27 @@ def read_source(cursor: Cursor) -> SourceSpec | None:
         return None
     if kind == "python" and isinstance(options.value, str):
         return SourceSpec(kind, {"class": options.value})
-    declared = KINDS[kind]
-    known = None if declared.is_open else tuple(declared.options)
-    given = options.mapping(f"source {kind!r}", known) if options.value is not None else {}
-    if given is None:
-        return None
-    for name in declared.required:
-        if name not in given:
-            options.wrong(
-                "project.missing-key",
-                f"Source {kind!r} needs the option {name!r}.",
-                f"Add `{name}:` to it.",
-                on_key=True,
-            )
-    values = {name: one.value for name, one in given.items()}
-    for name, fault in declared.faults(values):
-        given[name].wrong(
-            f"project.{fault.kind}",
-            f"`{name}` is {shown(values[name])}; it should be {fault.expected}.",
-            f"Correct `{name}`.",
-        )
-    return SourceSpec(kind, values)
+    if options.value is None:
+        options.value = {}
+    options.check(declaration(kind), f"source {kind!r}")
+    return SourceSpec(kind, dict(options.value)) if isinstance(options.value, Mapping) else None
 
 
 def read_sinks(cursor: Cursor) -> tuple[SinkSpec, ...]:
     """The sinks of a pipeline or stream: a list of `{kind: {options}}`."""
-    from weft.sinks.options import read_options
-
     found: list[SinkSpec] = []
     for item in cursor.items("sinks") or []:
         one = _one_kind(item, "sink", "console: {}")
         if one is None:
             continue
         kind, options = one
-        given = options.value or {}
-        if kind == "python" and isinstance(given, str):
-            given = {"class": given}
-        try:
-            read_options(kind, given)
-        except WeftError as error:
-            item.report.add_error(error, options.path)
-            continue
-        found.append(SinkSpec(kind, dict(given)))
+        given = written(kind, options.value)
+        is_right = True
+        for fault, error in find_wrong(kind, given):
+            is_right = False
+            options.fault(fault, error.code, error.message, error.hint)
+        if is_right:
+            found.append(SinkSpec(kind, dict(given)))
     return tuple(found)
 
 

@@ -10,6 +10,7 @@ from weft.loading.document import Path
 from weft.loading.pane import WINDOW
 from weft.loading.problem import Problems
 from weft.project.definition import StreamSpec
+from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema, unknown_column
 
 
@@ -103,7 +104,33 @@ def check_names(
 ) -> tuple[str, ...]:
     """These columns as the schema spells them; notes each that is not there."""
     for name in names:
-        if schema.find(name) is None:
+        place = find_path(name, schema)
+        if place is not None and len(place.names) > 1:
+            report.add(
+                "schema.unknown-column",
+                path,
+                f"{place.text!r} is a part of column {place.names[0]!r} and no column.",
+                f"Make it one first: `set: {{{place.names[-1]}: {place.text}}}`.",
+            )
+        elif place is None:
             report.add_error(unknown_column(name, schema.names), path)
     found = [schema.find(name) for name in names]
     return tuple(field.name for field in found if field is not None)
+
+
+def check_paths(
+    names: Sequence[str], schema: Schema, path: Path, report: Problems
+) -> tuple[str, ...]:
+    """These columns and parts of structs as the schema spells them; notes each that is not there."""
+    found = [find_path(name, schema) for name in names]
+    for name, place in zip(names, found, strict=True):
+        if place is None:
+            report.add_error(unknown_column(name, _reachable(name, schema)), path)
+    return tuple(place.text for place in found if place is not None)
+
+
+def _reachable(name: str, schema: Schema) -> list[str]:
+    """What could have been meant: the columns, and the parts of the struct that the name begins with."""
+    column = schema.find(name.partition(".")[0])
+    inside = column.type.fields if column is not None else ()
+    return [*schema.names, *(f"{column.name}.{one.name}" for one in inside if column is not None)]

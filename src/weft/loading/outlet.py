@@ -10,8 +10,8 @@ from weft.loading.merge import check_names
 from weft.loading.problem import Problems
 from weft.project.definition import SinkSpec
 from weft.schema.schema import Schema
-from weft.sinks.metrics import MetricsSink
-from weft.sinks.options import KafkaOptions, MetricsOptions, read_options
+from weft.sinks.metrics import MetricsOptions, MetricsSink
+from weft.sinks.options import read_options
 from weft.sinks.sink import Target
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean")
@@ -28,7 +28,7 @@ class Outlets:
         self, sinks: tuple[SinkSpec, ...], *, stream: str, schema: Schema, path: Path
     ) -> None:
         """Note what is wrong with the sinks of a stream that has these columns."""
-        topics: set[tuple[str, str]] = set()
+        topics: set[str] = set()
         for number, sink in enumerate(sinks):
             where = (*path, "sinks", number)
             options = read_options(sink.kind, sink.options)
@@ -37,11 +37,10 @@ class Outlets:
                 continue
             if isinstance(options, MetricsOptions):
                 self._check_metrics(options, stream, schema, where)
-            if isinstance(options, KafkaOptions):
-                target = (options.servers, options.topic)
-                if target in topics:
-                    self._wrong(where, f"Stream {stream!r} goes to topic {options.topic!r} twice.")
-                topics.add(target)
+            if sink.kind == "kafka":
+                if options.place in topics:
+                    self._wrong(where, f"Stream {stream!r} goes to {options.place} twice.")
+                topics.add(options.place)
 
     def _check_metrics(
         self, options: MetricsOptions, stream: str, schema: Schema, path: Path

@@ -10,8 +10,8 @@ from typing import Any
 from weft.errors import WeftError
 from weft.loading.cursor import Cursor
 from weft.loading.document import Path
+from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, Windowing
 from weft.loading.kind import read_sinks, read_source
-from weft.loading.settings import read_processing, read_watermarks
 from weft.project.definition import (
     PipelineSpec,
     Processing,
@@ -19,28 +19,12 @@ from weft.project.definition import (
     SourceSpec,
     WatermarkSpec,
 )
+from weft.project.operator import Deduplication, Joining
 from weft.schema.schema import Field, Schema, parse_type
 from weft.steps.compile import new_name
 from weft.steps.step import Step, from_dict
 
-KEYS = ("app_name", "debug", "processing", "watermarks", "windowing", "streams", "pipelines")
 LATER = ("tables", "products")
-STREAM_KEYS = ("source", "schema", "key", "event_time", "watermarks", "sinks")
-PIPELINE_KEYS = (
-    "from",
-    "steps",
-    "window",
-    "by",
-    "aggregate",
-    "join",
-    "dedupe",
-    "reducer",
-    "to",
-    "sinks",
-)
-JOINS = ("inner", "left", "right", "full")
-FOREVER_SECONDS = 9e15
-"""As many as there are milliseconds in a number of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +72,7 @@ def read_draft(root: Cursor) -> Draft | None:
             "Write `app_name: shop` on its first line.",
         )
         return None
-    parts = root.mapping("a project", (*KEYS, *LATER)) or {}
+    parts = root.parts(ProjectKeys, "a project", but=LATER)
     draft = Draft()
     for key in LATER:
         if key in parts:
@@ -100,14 +84,12 @@ def read_draft(root: Cursor) -> Draft | None:
             )
     if "app_name" in parts:
         draft.name = parts["app_name"].title("`app_name`") or ""
-    else:
-        root.wrong("project.missing-key", "The project has no name.", "Add `app_name: shop`.")
-    if root.has("debug"):
-        draft.debug = parts["debug"].flag("debug") or False
+    if root.has("debug") and "debug" in parts:
+        draft.debug = parts["debug"].value
     if root.has("processing"):
-        draft.processing = read_processing(parts["processing"])
+        draft.processing = parts["processing"].read(Processing, "`processing`")
     if root.has("watermarks"):
-        draft.watermarks = read_watermarks(parts["watermarks"], WatermarkSpec())
+        draft.watermarks = parts["watermarks"].read(WatermarkSpec, "`watermarks`")
     if root.has("streams"):
         for name, stream in (parts["streams"].mapping("`streams`") or {}).items():
             draft.streams[name] = _stream(name, stream, draft.watermarks)
@@ -126,17 +108,16 @@ def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream
     cursor.check_name("stream", name)
     if cursor.value is None:
         return DraftStream(name, cursor.path)
-    parts = cursor.mapping(f"stream {name!r}", STREAM_KEYS) or {}
-    source = read_source(parts["source"]) if "source" in parts else None
+    parts = cursor.parts(StreamKeys, f"stream {name!r}")
     return DraftStream(
         name,
         cursor.path,
-        source=source,
+        source=read_source(parts["source"]) if "source" in parts else None,
         schema=_schema(parts["schema"]) if "schema" in parts else None,
         declares_schema="schema" in parts,
-        key=parts["key"].names("`key`") if "key" in parts else None,
-        event_time=parts["event_time"].text("`event_time`") if "event_time" in parts else None,
-        watermarks=read_watermarks(parts["watermarks"], watermarks)
+        key=parts["key"].names() if "key" in parts else None,
+        event_time=parts["event_time"].value if "event_time" in parts else None,
+        watermarks=parts["watermarks"].read(WatermarkSpec, "`watermarks`", watermarks)
         if "watermarks" in parts
         else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
@@ -168,40 +149,41 @@ def _schema(cursor: Cursor) -> Schema | None:
 
 def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:
     cursor.check_name("pipeline", name)
-    parts = cursor.mapping(f"pipeline {name!r}", PIPELINE_KEYS)
-    if parts is None:
+    if not isinstance(cursor.value, Mapping):
+        cursor.check(PipelineKeys, f"pipeline {name!r}")
         return None
-    inputs = parts["from"].names("`from`") if "from" in parts else None
-    if "from" not in parts or inputs == ():
+    parts = cursor.parts(PipelineKeys, f"pipeline {name!r}")
+    inputs = parts["from"].names() if "from" in parts else ()
+    if "from" in parts and not inputs:
         cursor.wrong(
             "project.missing-key",
             f"Pipeline {name!r} does not say which stream it reads.",
             "Add `from: orders`.",
             on_key=True,
         )
-    for stream in sorted({one for one in inputs or () if (inputs or ()).count(one) > 1}):
+    for stream in sorted({one for one in inputs if inputs.count(one) > 1}):
         parts["from"].wrong(
             "project.duplicate-input",
             f"Pipeline {name!r} reads stream {stream!r} twice.",
             "Name it once; to join it with itself, copy it in a pipeline of its own.",
         )
-    to = parts["to"].text("`to`") if "to" in parts else name
-    if to is not None and "to" in parts:
+    to = parts["to"].value if "to" in parts else name
+    if "to" in parts:
         parts["to"].check_name("stream", to)
     aggregate = _texts(parts["aggregate"]) if "aggregate" in parts else {}
     steps = _steps(parts["steps"], draft) if "steps" in parts else {}
     draft.step_paths[name] = tuple(steps)
     return PipelineSpec(
         name=name,
-        inputs=inputs or (),
-        to=to or name,
+        inputs=inputs,
+        to=to,
         steps=tuple(steps.values()),
         window=_plain(parts["window"], "a window") if "window" in parts else None,
-        by=(parts["by"].names("`by`") or ()) if "by" in parts else (),
+        by=parts["by"].names() if "by" in parts else (),
         aggregate=aggregate,
         join=_join(parts["join"]) if "join" in parts else None,
         dedupe=_dedupe(parts["dedupe"]) if "dedupe" in parts else None,
-        reducer=parts["reducer"].text("`reducer`") if "reducer" in parts else None,
+        reducer=parts["reducer"].value if "reducer" in parts else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
     )
 
@@ -233,39 +215,25 @@ def _plain(cursor: Cursor, what: str) -> Mapping[str, Any] | None:
 
 
 def _join(cursor: Cursor) -> Mapping[str, Any] | None:
-    parts = cursor.mapping("a join", ("type", "on"))
-    if parts is None:
-        return None
-    kind = parts["type"].choice("`type`", JOINS) if "type" in parts else "inner"
+    parts = cursor.parts(Joining, "a join")
     if "on" not in parts:
-        cursor.wrong(
-            "project.missing-key", "The join does not say on which columns.", "Add `on: [id]`."
-        )
         return None
     on = parts["on"]
-    if isinstance(on.value, Mapping):
-        pairs = [(str(left), parts["on"].child(left).text("`on`")) for left in on.value]
-    else:
-        pairs = [(name, name) for name in on.names("`on`") or ()]
     if not on.value:
         on.wrong("project.join", "The join is on no columns.", "Add `on: [id]`.", on_key=True)
-    return {"type": kind or "inner", "on": [[left, right] for left, right in pairs if right]}
+    written = isinstance(on.value, Mapping)
+    pairs = on.value.items() if written else [(name, name) for name in on.names()]
+    kind = parts["type"].value if "type" in parts else "inner"
+    return {"type": kind, "on": [list(pair) for pair in pairs]}
 
 
-def _dedupe(cursor: Cursor) -> Mapping[str, Any] | None:
-    parts = cursor.mapping("`dedupe`", ("by", "within_seconds"))
-    if parts is None:
-        return None
-    by = parts["by"].names("`by`") if "by" in parts else ()
-    within = 3600.0
-    if "within_seconds" in parts:
-        given = parts["within_seconds"]
-        within = given.number("`within_seconds`", least=0.001, most=FOREVER_SECONDS) or within
-    return {"by": list(by or ()), "within_seconds": within}
+def _dedupe(cursor: Cursor) -> Mapping[str, Any]:
+    found = cursor.read(Deduplication, "`dedupe`")
+    return {"by": list(found.by), "within_seconds": found.within_seconds}
 
 
 def _windows(cursor: Cursor) -> list[tuple[Path, Mapping[str, Any]]]:
-    parts = cursor.mapping("`windowing`", ("windows",)) or {}
+    parts = cursor.parts(Windowing, "`windowing`")
     if "windows" not in parts:
         return []
     found = []

@@ -13,6 +13,9 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from weft import codec
 from weft.canonical import digest
+from weft.declared.key import Key
+from weft.declared.limit import choice, number, whole
+from weft.declared.read import nested
 from weft.errors import WeftError
 from weft.project.name import slug
 from weft.project.timing import ClockKind
@@ -21,6 +24,10 @@ from weft.steps.function import FunctionVersion
 from weft.steps.step import Function, Steps, composed_version
 
 T = TypeVar("T")
+
+MOST_SECONDS = 1e12
+"""31,000 years: an event time with as much added or taken away is still a timestamp."""
+_SECONDS = number(0, MOST_SECONDS)
 
 Ordered = Annotated[
     Mapping[str, str],
@@ -42,31 +49,73 @@ class MissingNameError(WeftError):
 class Keyframes:
     """Which states are kept beyond Spark's own retention: every so many knots, within a budget."""
 
-    every: int = 100
-    budget_mb: int = 1024
+    every: Annotated[int, Key(whole(1, 10**9), "The state of every so many knots is kept.", 50)] = (
+        100
+    )
+    budget_mb: Annotated[
+        int, Key(whole(1, 10**9), "How much all that is kept may take, in megabytes.", 4096)
+    ] = 1024
 
 
 @dataclass(frozen=True)
 class Processing:
     """How batches are cut and where state lives."""
 
-    parallelism: int = 2
-    queue_size: int = 10_000
-    checkpoint_interval: float = 1.0
-    state: Literal["rocksdb", "memory"] = "rocksdb"
-    keyframes: Keyframes = Keyframes()
-    deadline_seconds: float = 600.0
-    """A batch that takes longer is cancelled and runs again."""
+    parallelism: Annotated[int, Key(whole(1, 10_000), "Partitions that work goes into.", 8)] = 2
+    queue_size: Annotated[
+        int, Key(whole(1, 10**9), "Records that a batch admits at most.", 50_000)
+    ] = 10_000
+    checkpoint_interval: Annotated[
+        float,
+        Key(
+            number(0, MOST_SECONDS),
+            "Seconds from knot to knot of a source; pipelines follow within 0.1 s.",
+            0.5,
+        ),
+    ] = 1.0
+    state: Annotated[
+        Literal["rocksdb", "memory"],
+        Key(choice("rocksdb", "memory"), "Where windows, joins and `dedupe` keep state.", "memory"),
+    ] = "rocksdb"
+    keyframes: Annotated[
+        Keyframes,
+        Key(
+            nested(Keyframes, "a mapping such as {every: 100}"),
+            "Which states are kept for rollbacks, beyond Spark's own.",
+            {"every": 50, "budget_mb": 4096},
+            unsaid="see below",
+        ),
+    ] = Keyframes()
+    deadline_seconds: Annotated[
+        float,
+        Key(number(1, MOST_SECONDS), "A batch that takes longer is cancelled, and runs again.", 60),
+    ] = 600.0
 
 
 @dataclass(frozen=True)
 class WatermarkSpec:
     """How the watermark of a source partition follows its event times."""
 
-    delay_seconds: float = 0.0
-    idle_seconds: float = 30.0
-    max_ahead_seconds: float = 3600.0
-    ahead: Literal["hold", "dead"] = "hold"
+    delay_seconds: Annotated[
+        float, Key(_SECONDS, "How far it stays behind the latest event time.", 2.0)
+    ] = 0.0
+    idle_seconds: Annotated[
+        float, Key(_SECONDS, "A partition that is silent for longer holds time back no more.", 10)
+    ] = 30.0
+    max_ahead_seconds: Annotated[
+        float,
+        Key(
+            _SECONDS, "How far an event time may be ahead of the clock and move the watermark.", 60
+        ),
+    ] = 3600.0
+    ahead: Annotated[
+        Literal["hold", "dead"],
+        Key(
+            choice("hold", "dead"),
+            "What becomes of records further ahead: they wait for their time, or are dead letters.",
+            "dead",
+        ),
+    ] = "hold"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ def after_steps(
 def _after(
     step: Step, timing: Timing, column: str, functions: Mapping[str, FunctionVersion]
 ) -> Timing:
+    if _holds(step, column):
+        return Timing(EVENT_TIME)
     match step:
         case Rename(names):
             renamed = {old.lower(): new for old, new in names.items()}
@@ -67,9 +69,26 @@ def _after_function(function: FunctionVersion, timing: Timing, column: str) -> T
     declared = function.returns or function.adds
     if declared is not None and declared.find(column) is not None:
         return Timing(column, "own")
+    if declared is not None and declared.find(column.partition(".")[0]) is not None:
+        return Timing(EVENT_TIME)
     if function.returns is not None:
         return Timing(EVENT_TIME)
     return timing if timing.clock == "own" else Timing(column, "column")
+
+
+def _holds(step: Step, column: str) -> bool:
+    """Whether a step names the struct that a time is a part of: rows keep the time that they had."""
+    root, dot, _ = column.partition(".")
+    match step:
+        case Rename(names) | Drop(names):
+            named: Iterable[str] = names
+        case Set(expressions):
+            named = expressions
+        case Select(columns=names, expressions=expressions):
+            named = (*names, *expressions)
+        case _:
+            return False
+    return bool(dot) and _named(root, named) and not _named(column, named)
 
 
 def _is_changed(column: str, expressions: Mapping[str, str]) -> bool:

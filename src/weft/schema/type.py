@@ -37,6 +37,8 @@ SPELLINGS: Mapping[str, str] = {
     "map": "map",
     "struct": "struct",
 }
+TEXTS = ("varchar", "char", "text")
+"""What other databases call a string. Columns may have these names without quotes."""
 _TO_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 _MAX_DEPTH = 32
 _MAX_PARTS = 5_000
@@ -223,7 +225,7 @@ class _TypeReader:
                 hint="Flatten the structure.",
             )
         word = self.word()
-        name = SPELLINGS.get(word.lower())
+        name = "string" if word.lower() in TEXTS else SPELLINGS.get(word.lower())
         if name is None:
             near = nearest(word, SPELLINGS)
             known = "boolean, int, long, double, decimal(p,s), string, timestamp, date, array<...>"
@@ -236,6 +238,8 @@ class _TypeReader:
             )
         if name == "decimal":
             return self.decimal()
+        if name == "string":
+            return self.string(word.lower())
         if name == "array":
             return Type("array", items=self.items(1, depth))
         if name == "map":
@@ -243,6 +247,18 @@ class _TypeReader:
         if name == "struct":
             return Type("struct", fields=self.fields(depth))
         return Type(name)
+
+    def string(self, word: str) -> Type:
+        """A text; the length of `varchar(n)` and `char(n)` is read and not kept, as in Spark's own casts."""
+        if word in ("varchar", "char") and self.take("("):
+            length = self.word()
+            if not length.isdecimal() or len(length) > 10 or not int(length):
+                raise SchemaError(
+                    f"Type {self.text[:80]!r} has {length!r} where a length should be.",
+                    hint="Write it as varchar(20), or as string.",
+                )
+            self.expect(")")
+        return Type("string")
 
     def decimal(self) -> Type:
         if not self.take("("):

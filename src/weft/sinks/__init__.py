@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from weft.schema.schema import Schema
-from weft.sinks.options import read_options
+from weft.sinks.options import KINDS, read_options
 from weft.sinks.rows import ParquetRows, Rows, TableRows
 from weft.sinks.sink import EventSink, Promise, Sink, SinkError, SinkFencedError, Target
 
@@ -25,16 +24,6 @@ __all__ = [
     "open",
     "read_options",
 ]
-
-# Loaded when first opened: a project without Kafka should not wait for its client.
-KINDS: Mapping[str, str] = {
-    "console": "weft.sinks.console:ConsoleSink",
-    "files": "weft.sinks.files:FilesSink",
-    "kafka": "weft.sinks.kafka:KafkaSink",
-    "metrics": "weft.sinks.metrics:MetricsSink",
-    "python": "weft.sinks.python:PythonSink",
-    "memory": "weft.sinks.memory:MemorySink",
-}
 
 
 def open(  # noqa: A001
@@ -58,5 +47,4 @@ def open(  # noqa: A001
         key=tuple(key),
         history=history,
     )
-    module, _, name = KINDS[kind].partition(":")
-    return cast(Sink, getattr(importlib.import_module(module), name)(checked, target))
+    return checked.open(target)

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from weft.declared.key import Key
+from weft.declared.limit import whole
 from weft.sinks.document import to_text
-from weft.sinks.options import ConsoleOptions
+from weft.sinks.options import Options
 from weft.sinks.rows import Rows, first
-from weft.sinks.sink import Promise, Target
+from weft.sinks.sink import Promise, Sink, Target
+
+
+@dataclass(frozen=True)
+class ConsoleOptions(Options):
+    """Shows the first rows of each knot in the worker's terminal. At least once."""
+
+    takes_back: ClassVar[bool] = False
+
+    rows: Annotated[int, Key(whole(1, 1_000_000), "How many rows of a knot are shown.", 20)] = 10
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the console"
+
+    def open(self, target: Target) -> Sink:
+        """The sink."""
+        return ConsoleSink(self, target)
 
 
 class ConsoleSink:

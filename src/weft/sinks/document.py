@@ -40,9 +40,19 @@ def to_key(document: Mapping[str, Any], key: Sequence[str]) -> bytes | None:
     if not key:
         return None
     if len(key) > 1:
-        return to_json({name: document[name] for name in key})
-    value = document[key[0]]
+        return to_json({name: _value(document, name) for name in key})
+    value = _value(document, key[0])
     return value.encode() if isinstance(value, str) else to_json(value)
+
+
+def _value(document: Mapping[str, Any], name: str) -> Any:
+    """A column, or a part of one by its name with dots."""
+    if name in document:
+        return document[name]
+    value: Any = document
+    for part in name.split("."):
+        value = None if value is None else value[part]
+    return value
 
 
 def to_text(value: Any) -> str:

@@ -7,18 +7,41 @@ import io
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weft.declared.key import Key
+from weft.declared.limit import LOCAL_PATH, choice
 from weft.sinks.document import documents, to_json, to_text
-from weft.sinks.options import FilesOptions
+from weft.sinks.options import Options
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, SinkError, Target
+from weft.sinks.sink import Promise, Sink, SinkError, Target
 
 Write = Callable[[BinaryIO, Rows, tuple[str, ...]], None]
+
+
+@dataclass(frozen=True)
+class FilesOptions(Options):
+    """Writes a file per knot into a folder. Exactly once, for readers of whole files."""
+
+    path: Annotated[str, Key(LOCAL_PATH, "The folder, from the project file on.", "out")]
+    format: Annotated[
+        Literal["json", "csv", "parquet"],
+        Key(choice("json", "csv", "parquet"), "What the files hold.", "parquet"),
+    ] = "json"
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the files in {self.path}"
+
+    def open(self, target: Target) -> Sink:
+        """The sink."""
+        return FilesSink(self, target)
 
 
 class FilesSink:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from weft.declared.key import Key
+from weft.declared.limit import TEXT, Limit, Mistake, names, settings, whole
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json, to_key
-from weft.sinks.options import KafkaOptions
+from weft.sinks.options import Options
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, SinkError, SinkFencedError, Target
+from weft.sinks.sink import Promise, Sink, SinkError, SinkFencedError, Target
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +32,69 @@ TRANSACTION_MS = 120_000
 MOST_RETRACTED = 50
 """So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
 FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+def _topic(value: Any) -> Mistake | None:
+    if not isinstance(value, str):
+        return "wrong-type"
+    return None if _TOPIC.fullmatch(value) and value not in (".", "..") else "unknown-value"
+
+
+TOPIC = Limit(
+    "a topic's name: up to 249 letters, digits, dots, _ and -",
+    _topic,
+    {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,249}$"},
+)
+
+
+@dataclass(frozen=True)
+class KafkaOptions(Options):
+    """Writes each knot to a topic in one transaction. Exactly once, for readers of what is committed."""
+
+    topic: Annotated[str, Key(TOPIC, "The topic; it is made if it is not there.", "revenue")]
+    servers: Annotated[
+        str, Key(TEXT, "Servers to ask first, with commas between.", "kafka-1:9092,kafka-2:9092")
+    ] = "localhost:9092"
+    key: Annotated[
+        tuple[str, ...] | None,
+        Key(
+            names(),
+            "The columns of a record's key; an empty list writes records without one.",
+            ["country"],
+            unsaid="the stream's key",
+        ),
+    ] = None
+    partitions: Annotated[
+        int | None,
+        Key(
+            whole(1, 100_000),
+            "Partitions of a topic that is not there yet.",
+            6,
+            unsaid="as the servers say",
+        ),
+    ] = None
+    client: Annotated[
+        Mapping[str, str | int | float | bool],
+        Key(
+            settings("a mapping of settings of the Kafka client"),
+            "Settings of the Kafka client, handed on as they are.",
+            {"compression.type": "zstd"},
+        ),
+    ] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"Kafka topic {self.topic} at {self.servers}"
+
+    def columns(self) -> tuple[str, ...]:
+        """The key."""
+        return self.key or ()
+
+    def open(self, target: Target) -> Sink:
+        """The sink, connected."""
+        return KafkaSink(self, target)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@ what a real one wrote outlives the worker."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+from weft.declared.key import Key
+from weft.declared.limit import TEXT
 from weft.schema.weft import WEFT
-from weft.sinks.options import MemoryOptions
+from weft.sinks.options import Options
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, Target
+from weft.sinks.sink import Promise, Sink, Target
 
 _STORES: dict[str, dict[int, list[dict[str, Any]]]] = {}
 
@@ -22,6 +25,22 @@ def read(name: str) -> list[dict[str, Any]]:
 def forget(name: str) -> None:
     """Drop what the memory sink of this name holds."""
     _STORES.pop(name, None)
+
+
+@dataclass(frozen=True)
+class MemoryOptions(Options):
+    """Keeps rows in the worker's process, for tests. Exactly once."""
+
+    name: Annotated[str, Key(TEXT, "By which a test finds the rows.", "seen")]
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"memory {self.name}"
+
+    def open(self, target: Target) -> Sink:
+        """The sink."""
+        return MemorySink(self, target)
 
 
 class MemorySink:

@@ -4,14 +4,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge
 
+from weft.declared.key import Key
+from weft.declared.limit import names
 from weft.sinks.document import to_text
-from weft.sinks.options import MetricsOptions
+from weft.sinks.options import Options
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, Target
+from weft.sinks.sink import Promise, Sink, Target
+
+
+@dataclass(frozen=True)
+class MetricsOptions(Options):
+    """Feeds the worker's Prometheus metrics from columns. At least once."""
+
+    takes_back: ClassVar[bool] = False
+
+    counters: Annotated[
+        tuple[str, ...], Key(names(), "Columns that are added up.", ["orders"])
+    ] = ()
+    gauges: Annotated[
+        tuple[str, ...], Key(names(), "Columns whose last value is shown.", ["revenue"])
+    ] = ()
+    by: Annotated[tuple[str, ...], Key(names(), "Columns that become labels.", ["country"])] = ()
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return "the metrics"
+
+    def columns(self) -> tuple[str, ...]:
+        """Everything that is measured, and the labels."""
+        return (*self.counters, *self.gauges, *self.by)
+
+    def open(self, target: Target) -> Sink:
+        """The sink."""
+        return MetricsSink(self, target)
 
 
 class MetricsSink:

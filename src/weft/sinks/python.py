@@ -4,15 +4,65 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar
 
+from weft.declared.key import Key
+from weft.declared.limit import Limit, Mistake
+from weft.declared.read import made
 from weft.reason import reason_of
 from weft.schema.weft import WEFT
-from weft.sinks.options import PythonOptions, SinkOptionError
+from weft.sinks.options import Options, SinkOptionError
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, Target
+from weft.sinks.sink import Promise, Sink, Target
 from weft.steps.module import refused_arguments
+
+_CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+def _class(value: Any) -> Mistake | None:
+    if not isinstance(value, str):
+        return "wrong-type"
+    return None if _CLASS.fullmatch(value) else "unknown-value"
+
+
+CLASS = Limit(
+    "a class, as module:Class", _class, {"type": "string", "pattern": f"^{_CLASS.pattern}$"}
+)
+
+
+@dataclass(frozen=True)
+class PythonOptions(Options):
+    """A class of your own: [how to bring your own](../how-to/own-source-and-sink.md). At least once.
+
+    `python: mail:Mailer` is short for its class alone. Other options go to its constructor by name.
+    """
+
+    takes_others: ClassVar[bool] = True
+
+    sink: Annotated[
+        str,
+        Key(CLASS, "The class, in Python beside the project file.", "mail:Mailer", name="class"),
+    ]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What the class's constructor gets."""
+
+    @property
+    def place(self) -> str:
+        """Where the rows go."""
+        return f"the sink {self.sink}"
+
+    def open(self, target: Target) -> Sink:
+        """The sink, with an object of the class made."""
+        return PythonSink(self, target)
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> PythonOptions:
+        """The options, with all that is not ours for the class."""
+        others = {name: value for name, value in written.items() if name != "class"}
+        return replace(made(cls, written), arguments=others)
 
 
 class PythonSink:

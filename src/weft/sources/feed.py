@@ -4,14 +4,23 @@ each. Written in the test's process, read by the kernel, again and again with th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
-
+from weft.sources.options import Source
 from weft.sources.segment import Record, Segments, encode
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 FORMAT = "weft.kernel.source.FeedSource"
+
+
+@dataclass(frozen=True)
+class FeedSource(Source):
+    """What a test of the project feeds: [how to test a project](../how-to/test-a-project.md)."""
 
 
 class Feed:

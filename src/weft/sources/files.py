@@ -1,172 +1,78 @@
-"""The file source: files of a directory or pattern, in the order in which they settled, and what text files grow
-by. JSON lines, CSV, Parquet. A batch ends anywhere within a file, so that it admits no more than it may."""
+"""The file source: files of a directory or pattern, in the order in which they settled, and what text files grow by."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
-from pyspark.sql.types import StructField, StructType
-
+from weft.declared.key import Key
+from weft.declared.limit import CHARACTER, FLAG, LOCAL_PATH, TEXT, choice, whole
 from weft.project.definition import Processing, StreamSpec
-from weft.sources import lines, parquet, raw
-from weft.sources.admission import LOG
-from weft.sources.content import look
-from weft.sources.follow import Follower
-from weft.sources.lines import Text
-from weft.sources.options import check_source
-from weft.sources.pack import FileRange, Pack
+from weft.sources.options import LONGEST_MS, Source, csv_alone
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
-def open_files(
-    spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
-) -> DataFrame:
-    """The records of a directory or pattern of files in raw form."""
-    options = dict(stream.source.options) if stream.source else {}
-    check_source(stream.name, "files", options)
-    spec = {
-        "path": os.path.join(os.path.abspath(options["path"]), options.get("pattern", "")),
-        "format": options.get("format", "json"),
-        "header": options.get("header", True),
-        "separator": options.get("separator", ","),
-        "settle_ms": options.get("settle_ms", 1000),
-        "schema": stream.schema.to_json(),
-        "log": str(checkpoint / LOG),
-        "parallelism": processing.parallelism,
-    }
-    spark.dataSource.register(FileSource)
-    reader = spark.readStream.format(FileSource.name()).option("spec", json.dumps(spec))
-    return reader.option("maxRows", processing.queue_size).load()
+@dataclass(frozen=True)
+class FilesSource(Source):
+    """Files of a folder, and what text files grow by: [how to read files](../how-to/read-files.md).
 
+    Without a `schema`, columns are taken from the files that are there.
+    """
 
-class FileSource(DataSource):
-    """Spark's view of the file source. Options: `spec`, what `open_files` wrote, and `maxRows` of a
-    batch."""
+    remembers: ClassVar[bool] = True
 
-    @classmethod
-    def name(cls) -> str:
-        return "weft-files"
-
-    def schema(self) -> StructType:
-        spec = json.loads(self.options["spec"])
-        last = raw.HEADER
-        if spec["format"] == "parquet":
-            last = StructField("columns", StructType.fromJson(spec["schema"]))
-        return StructType([*raw.FIELDS, raw.BAD, last])
-
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return FileReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
-
-
-class FileReader(DataSourceStreamReader):
-    """Hands out what the follower finds, and reads it in Spark's Python workers."""
-
-    def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
-        self._spec = spec
-        self._max_rows = max_rows
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FileReader, (
-            self._spec,
-            self._max_rows,
-        )  # what was followed is of no use to the workers
-
-    @cached_property
-    def _follower(self) -> Follower:
-        return Follower(self._spec)
-
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        return {"file": 0, "line": 0, "byte": 0}
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxRows(self._max_rows)
-
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows
-        return self._follower.ahead(start, most)
-
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        return self._follower.packs(start, end)
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Pack)
-        for part in partition.slices:
-            yield from self._read(part)
-
-    def _read(self, part: FileRange) -> Iterator[pa.RecordBatch]:
-        path = None if part.lost else part.file.locate()
-        if path is None or self._is_short(part, path):
-            yield self._one_bad(part)
-        elif self._spec["format"] == "parquet":
-            yield from self._read_rows(part, path)
-        else:
-            yield from self._read_lines(part, path)
+    path: Annotated[str, Key(LOCAL_PATH, "The folder, from the project file on.", "incoming")]
+    pattern: Annotated[
+        str, Key(TEXT, "Which files of the folder.", "*.csv", unsaid="all files")
+    ] = ""
+    format: Annotated[
+        Literal["json", "csv", "parquet"],
+        Key(
+            choice("json", "csv", "parquet"),
+            "What the files hold; JSON is one record a line.",
+            "csv",
+        ),
+    ] = "json"
+    settle_ms: Annotated[
+        int,
+        Key(
+            whole(0, LONGEST_MS),
+            "For how long a file must not change before it is taken, in milliseconds.",
+            5000,
+        ),
+    ] = 1000
+    header: Annotated[
+        bool,
+        Key(
+            FLAG,
+            "Whether the first line names the columns; of CSV alone.",
+            False,
+            beside={"format": "csv"},
+        ),
+    ] = True
+    separator: Annotated[
+        str,
+        Key(
+            CHARACTER,
+            "What stands between two values; of CSV alone.",
+            ";",
+            beside={"format": "csv"},
+        ),
+    ] = ","
 
     @staticmethod
-    def _is_short(part: FileRange, path: str) -> bool:
-        """Whether a text that may grow has less in it than it had."""
-        found = look(path)
-        return not part.file.whole and part.end is not None and (not found or found.size < part.end)
+    def together(written: Mapping[str, Any]) -> Any:
+        """What belongs to CSV alone."""
+        return csv_alone(written)
 
-    def _one_bad(self, part: FileRange) -> pa.RecordBatch:
-        """What is said in the place of records that are not there any more."""
-        gone = "the file was replaced before its records from here on were read; they are gone"
-        position = f"{part.name}#{part.first.line + 1}{part.suffix}"
-        last, column = "header", pa.nulls(1, pa.string())
-        if self._spec["format"] == "parquet":
-            last, column = "columns", pa.nulls(1, self._declared())
-        values = pa.array([b""], pa.binary())
-        return _batch(values, [position], part.reason or gone, last, column)
+    def open(
+        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+    ) -> DataFrame:
+        """The records of a directory or pattern of files in raw form."""
+        from weft.sources.spark.files import open_files
 
-    def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
-        text = Text(path, part.end, _separator(self._spec))
-        for block in lines.blocks(text, part.first):
-            kept = [
-                (number, record.removesuffix(b"\r"))
-                for number, record in zip(block.numbers, block.records, strict=True)
-                if record.strip() or block.damage
-            ]
-            values = pa.array([record for _, record in kept], pa.binary())
-            positions = [f"{part.name}#{number}{part.suffix}" for number, _ in kept]
-            header = pa.repeat(pa.scalar(part.header, pa.string()), len(kept))
-            yield _batch(values, positions, block.damage or part.reason, "header", header)
-
-    def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
-        declared = self._declared()
-        for first, values, columns, reason in parquet.rows(
-            path, part.first.line, part.end, declared
-        ):
-            numbers = range(first + 1, first + 1 + len(columns))
-            positions = [f"{part.name}#{number}{part.suffix}" for number in numbers]
-            yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
-
-    def _declared(self) -> pa.StructType:
-        return to_arrow_type(StructType.fromJson(self._spec["schema"]), timezone="UTC")
-
-
-def _separator(spec: Mapping[str, Any]) -> bytes | None:
-    return str(spec["separator"]).encode() if spec["format"] == "csv" else None
-
-
-def _batch(
-    values: pa.Array, positions: list[str], reason: str | None, last: str, column: pa.Array
-) -> pa.RecordBatch:
-    count = len(positions)
-    columns = {
-        "value": values,
-        "partition": pa.repeat(pa.scalar(0, pa.int32()), count),
-        "position": pa.array(positions, pa.string()),
-        "timestamp": pa.nulls(count, raw.ARROW.field("timestamp").type),
-        "bad": pa.repeat(pa.scalar(reason, pa.string()), count),
-        last: column,
-    }
-    return pa.RecordBatch.from_pydict(columns)
+        return open_files(spark, self, stream, checkpoint=checkpoint, processing=processing)

@@ -2,36 +2,107 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
-
+from weft.declared.key import Key
+from weft.declared.limit import CHARACTER, TEXT, Limit, Mistake, choice, settings
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import check_source
+from weft.sources.options import Source, csv_alone
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+# The source sets these itself, and Spark refuses to start with most of them.
+_OURS = (
+    "bootstrap.servers",
+    "auto.offset.reset",
+    "key.deserializer",
+    "value.deserializer",
+    "enable.auto.commit",
+    "interceptor.classes",
+)
 
 
-def open_kafka(
-    spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
-) -> DataFrame:
-    """The records of one topic, or of several with commas between them, in raw form.
+def _topics(value: Any) -> Mistake | None:
+    if not isinstance(value, str) or not value.strip():
+        return "wrong-type"
+    names = [name.strip() for name in value.split(",")]
+    known = all(_TOPIC.fullmatch(name) and name not in (".", "..") for name in names)
+    return None if known else "unknown-value"
 
-    Records that are gone from the topic before they were read are an error, not a gap.
-    """
-    options = stream.source.options if stream.source else {}
-    check_source(stream.name, "kafka", options)
-    topics = [topic.strip() for topic in str(options["topic"]).split(",")]
-    reader = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", options["servers"])
-        .option("subscribe", ",".join(topics))
-        .option("startingOffsets", options.get("start", "earliest"))
-        .option("maxOffsetsPerTrigger", processing.queue_size)
-        .option("failOnDataLoss", "true")
-        .options(
-            **{f"kafka.{name}": str(value) for name, value in options.get("client", {}).items()}
+
+TOPICS = Limit(
+    "a topic, or several with commas between; letters, digits, dot, _ and - make a name",
+    _topics,
+    {"type": "string", "minLength": 1},
+)
+
+
+@dataclass(frozen=True)
+class KafkaSource(Source):
+    """Records of Kafka topics. Those that are gone before they were read are an error, not a gap."""
+
+    servers: Annotated[
+        str, Key(TEXT, "Servers to ask first, with commas between.", "localhost:9092")
+    ]
+    topic: Annotated[str, Key(TOPICS, "The topic, or several with commas between.", "orders")]
+    start: Annotated[
+        Literal["earliest", "latest"],
+        Key(
+            choice("earliest", "latest"),
+            "Where to begin when the stream is new.",
+            "latest",
+        ),
+    ] = "earliest"
+    format: Annotated[
+        Literal["json", "csv"],
+        Key(choice("json", "csv"), "How a record's value is written.", "csv"),
+    ] = "json"
+    separator: Annotated[
+        str,
+        Key(
+            CHARACTER,
+            "What stands between two values; of CSV alone.",
+            ";",
+            beside={"format": "csv"},
+        ),
+    ] = ","
+    client: Annotated[
+        Mapping[str, Any],
+        Key(
+            settings("a mapping of settings of the Kafka client", taken=_OURS),
+            "Settings of the Kafka client, handed on as they are.",
+            {"security.protocol": "SSL"},
+        ),
+    ] = field(default_factory=dict)
+
+    @staticmethod
+    def together(written: Mapping[str, Any]) -> Any:
+        """What belongs to CSV alone."""
+        return csv_alone(written)
+
+    def open(
+        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+    ) -> DataFrame:
+        """The records of one topic, or of several, in raw form."""
+        from pyspark.sql import functions as f
+
+        topics = [topic.strip() for topic in self.topic.split(",")]
+        reader = (
+            spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.servers)
+            .option("subscribe", ",".join(topics))
+            .option("startingOffsets", self.start)
+            .option("maxOffsetsPerTrigger", processing.queue_size)
+            .option("failOnDataLoss", "true")
+            .options(**{f"kafka.{name}": str(value) for name, value in self.client.items()})
         )
-    )
-    offset = f.col("offset").cast("string")
-    position = offset if len(topics) == 1 else f.concat_ws(":", "topic", offset)
-    return reader.load().select("value", "partition", position.alias("position"), "timestamp")
+        offset = f.col("offset").cast("string")
+        position = offset if len(topics) == 1 else f.concat_ws(":", "topic", offset)
+        return reader.load().select("value", "partition", position.alias("position"), "timestamp")

@@ -1,176 +1,102 @@
-"""The mock source: seeded records at a set pace, so that two runs are equal however their batches
-are cut. Options of the project file in, a Spark data source out; the records themselves are made in
-`generate`."""
+"""The mock source: seeded records at a set pace, so that two runs are equal however their batches are cut. What a
+project file says of it is here; the records are made in `generate`, and Spark reads them in `spark.mock`."""
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
-from pyspark.sql.types import StructType
-
-from weft.project.definition import Processing, SourceSpec, StreamSpec
-from weft.schema.schema import Schema
-from weft.sources import raw
-from weft.sources.generate import CHUNK, Generator, Recipe
-from weft.sources.options import check_source
-from weft.sources.pace import Burst, Pace
+from weft.declared.key import Key
+from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
+from weft.declared.read import nested
+from weft.project.definition import Processing, StreamSpec
+from weft.sources.options import LONGEST_MS, Source
+from weft.sources.pace import SPEED, Burst
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 START = "2026-01-01T00:00:00Z"
+KEYS = 1000
 
 
-def open_mock(
-    spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
-) -> DataFrame:
-    """The records of a mock source in raw form."""
-    options = dict(stream.source.options) if stream.source else {}
-    check_recipe(stream, partitions=processing.parallelism)
-    spec = {
-        "name": stream.name,
-        "schema": stream.schema.to_json(),
-        "key": stream.key[0] if stream.key else None,
-        "event_time": stream.event_time,
-        "options": options | {"start": _start(options.get("start", START), checkpoint)},
-        "parallelism": processing.parallelism,
-    }
-    spark.dataSource.register(MockSource)
-    reader = spark.readStream.format(MockSource.name()).option("spec", json.dumps(spec))
-    return reader.option("maxRows", processing.queue_size).load()
+def _rate(value: Any) -> Mistake | None:
+    return None if value in ("max", 0) and value is not False else SPEED.judge(value)
 
 
-def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
-    """What the options of a stream's mock source say; refuses wrong ones."""
-    options = stream.source.options if stream.source else {}
-    check_source(stream.name, "mock", options)
-    key = stream.key[0] if stream.key else None
-    if key == "id" and "keys" not in options and "skew" not in options:
-        key = None  # an id is its record's own number unless keys are asked for
-    rate, bursts = options.get("rate", 100.0), options.get("bursts")
-    return Recipe(
-        schema=stream.schema,
-        seed=options.get("seed", 0),
-        partitions=options.get("partitions", partitions),
-        pace=Pace(0.0 if rate == "max" else rate, Burst(**bursts) if bursts else None),
-        start=_moment(options.get("start", START)),
-        disorder_ms=options.get("disorder_ms", 0),
-        bad_share=options.get("bad_share", 0.0),
-        event_time=stream.event_time,
-        key=key,
-        keys=options.get("keys", 1000),
-        skew=options.get("skew", 0.0),
-    )
+def _start(value: Any) -> Mistake | None:
+    if value == "now" or isinstance(value, datetime):
+        return None
+    if not isinstance(value, str):
+        return "wrong-type"
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return "unknown-value"
+    return None
 
 
-def _moment(start: Any) -> datetime:
-    if start == "now":
-        return datetime.now(UTC)
-    moment = start if isinstance(start, datetime) else datetime.fromisoformat(start)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+RATE = Limit(f"{SPEED.expected}, or max", _rate, {"anyOf": [SPEED.schema, {"enum": ["max", 0]}]})
+MOMENT = Limit("a time such as 2026-01-01T00:00:00Z, or now", _start, {"type": "string"})
 
 
-def _start(start: Any, checkpoint: Path) -> str:
-    """The first event time; that of `now` is fixed when the source is first opened."""
-    if start != "now":
-        return str(start)
-    kept = checkpoint / "source" / "start"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        written = kept.with_suffix(f".{os.getpid()}")
-        written.write_text(datetime.now(UTC).isoformat())
-        written.replace(kept)
-    return kept.read_text()
+@dataclass(frozen=True)
+class MockSource(Source):
+    """Made-up records that are the same in every run. Without a `schema` they are orders of a shop."""
 
+    rate: Annotated[
+        float | Literal["max"], Key(RATE, "Records a second, or as many as can be.", 50)
+    ] = 100
+    seed: Annotated[int, Key(whole(0, LARGEST), "Another seed makes other records.", 7)] = 0
+    bursts: Annotated[
+        Burst | None,
+        Key(
+            nested(Burst, "{every_s: 60, times: 10, for_s: 5}"),
+            "Times of a higher rate.",
+            {"every_s": 60, "times": 10, "for_s": 5},
+            unsaid="none",
+        ),
+    ] = None
+    disorder_ms: Annotated[
+        int, Key(whole(0, LONGEST_MS), "How far records may be out of order.", 1500)
+    ] = 0
+    bad_share: Annotated[
+        float, Key(number(0, 1), "Which share of the records cannot be read.", 0.01)
+    ] = 0.0
+    keys: Annotated[
+        int | None, Key(whole(1, 2**53), "How many different keys there are.", 50, unsaid=str(KEYS))
+    ] = None
+    skew: Annotated[
+        float | None,
+        Key(number(0, 1000), "How much more often some keys come than others.", 1.2, unsaid="0"),
+    ] = None
+    events: Annotated[
+        int, Key(whole(0, 10**15), "How many records there are in all; 0 is without end.", 10_000)
+    ] = 0
+    partitions: Annotated[
+        int | None,
+        Key(whole(1, 10_000), "How many partitions it has.", 4, unsaid="`parallelism`"),
+    ] = None
+    start: Annotated[
+        str,
+        Key(MOMENT, "The event time of the first record, or `now`.", "now"),
+    ] = START
 
-class MockSource(DataSource):
-    """Spark's view of the mock source. Options: `spec`, what `open_mock` wrote, and `maxRows` of a
-    batch."""
+    @property
+    def first(self) -> datetime:
+        """The event time of the first record."""
+        if self.start == "now":
+            return datetime.now(UTC)
+        given: Any = self.start
+        moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
-    @classmethod
-    def name(cls) -> str:
-        return "weft-mock"
+    def open(
+        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+    ) -> DataFrame:
+        """The records in raw form."""
+        from weft.sources.spark.mock import open_mock
 
-    def schema(self) -> StructType:
-        return StructType([*raw.FIELDS])
-
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
-        return MockReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
-
-
-class MockRange(InputPartition):
-    """The records `first` to `last` of one partition."""
-
-    def __init__(self, partition: int, first: int, last: int) -> None:
-        self.partition = partition
-        self.first = first
-        self.last = last
-
-
-class MockReader(DataSourceStreamReader):
-    """Admits records as they fall due, at most so many a batch. The offset is how many there
-    were."""
-
-    def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
-        stream = StreamSpec(
-            name=spec["name"],
-            schema=Schema.from_json(spec["schema"]),
-            source=SourceSpec("mock", spec["options"]),
-            key=(spec["key"],) if spec["key"] else (),
-            event_time=spec["event_time"],
-        )
-        self._recipe = check_recipe(stream, partitions=spec["parallelism"])
-        self._events: int = spec["options"].get("events", 0)
-        self._max_rows = max_rows
-        self._began: tuple[float, float] | None = None
-
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"record": 0}
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxRows(self._max_rows)
-
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        first = start["record"]
-        last = first + (limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows)
-        if self._recipe.pace.rate:
-            last = min(last, self._due(first))
-        if self._events:
-            last = min(last, self._events)
-        return {"record": max(first, last)}
-
-    def _due(self, first: int) -> int:
-        """How many records have happened by now, if record `first` was due when the source was
-        opened."""
-        pace, now = self._recipe.pace, time.monotonic()
-        if self._began is None:
-            self._began = (now, pace.seconds_at(first))
-        began, seconds = self._began
-        return int(pace.records_until(seconds + now - began))
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        turns = self._recipe.partitions
-        slices = [
-            MockRange(p, _ceil(start["record"] - p, turns), _ceil(end["record"] - p, turns))
-            for p in range(turns)
-        ]
-        return [one for one in slices if one.first < one.last]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, MockRange)
-        generator = Generator(self._recipe, partition.partition)
-        for first in range(partition.first, partition.last, CHUNK):
-            yield generator.batch(first, min(CHUNK, partition.last - first))
-
-
-def _ceil(number: int, divisor: int) -> int:
-    return -(-number // divisor)
+        return open_mock(spark, self, stream, checkpoint=checkpoint, processing=processing)

@@ -1,34 +1,34 @@
-"""The options of each kind of source: which there are, and what each may be. One place for the project's
-check, which tells all that is wrong, and for opening a source, which refuses the first. Knows no Spark."""
+"""The kinds of sources: which there are, and what is wrong with the options of one. One place for the project's check,
+which tells all that is wrong, and for opening a source, which refuses the first. Knows no Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from weft.declared.limit import Fault
+from weft.declared.read import faults, made, message
 from weft.errors import WeftError
+from weft.project.definition import Processing, StreamSpec
 from weft.schema.schema import nearest
-from weft.sources.limit import (
-    Check,
-    Fault,
-    burst,
-    character,
-    choice,
-    client,
-    flag,
-    local_path,
-    moment,
-    number,
-    rate,
-    text,
-    topics,
-    whole,
-)
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Each kind with its declaration, loaded when it is first used. A new kind is a file and a line here.
+KINDS: Mapping[str, str] = {
+    "mock": "weft.sources.mock:MockSource",
+    "files": "weft.sources.files:FilesSource",
+    "kafka": "weft.sources.kafka:KafkaSource",
+    "python": "weft.sources.python:PythonSource",
+    "rule": "weft.sources.rule:RuleSource",
+    "feed": "weft.sources.feed:FeedSource",
+}
 LONGEST_MS = 10**12
 """The longest time that records of the mock source may be out of order, or a file be waited for: 31 years."""
-FORMATS = ("json", "csv", "parquet")
 
 
 class SourceError(WeftError):
@@ -39,81 +39,41 @@ class SourceError(WeftError):
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of source: what may stand below it, what must, and what does not go together."""
+class Source:
+    """A kind of source: its fields are its options."""
 
-    options: Mapping[str, Check] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    is_open: bool = False
-    """Whether other options are handed to the source as they are."""
-    together: Callable[[Mapping[str, Any]], tuple[str, Fault] | None] = lambda options: None
+    takes_others: ClassVar[bool] = False
+    remembers: ClassVar[bool] = False
+    """Whether its offsets point into files of its own, so that it needs a file system."""
 
-    def faults(self, options: Mapping[str, Any]) -> Iterator[tuple[str, Fault]]:
-        """Each option whose value cannot be, and why."""
-        found = False
-        for name, check in self.options.items():
-            if name in options and (fault := check(options[name])) is not None:
-                found = True
-                yield name, fault
-        if not found and (wrong := self.together(options)) is not None:
-            yield wrong
+    def open(
+        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+    ) -> DataFrame:
+        """The records of the source in raw form; what a frame of them holds is said in `stream`."""
+        raise SourceError(
+            f"The source of stream {stream.name!r} has no records of its own to read.",
+            hint="Rules write it, or the test kit does.",
+            stream=stream.name,
+        )
 
 
-def _of_text(options: Mapping[str, Any]) -> tuple[str, Fault] | None:
+def declaration(kind: str) -> type[Source]:
+    """The declaration of a kind of source."""
+    module, _, name = KINDS[kind].partition(":")
+    return cast(type[Source], getattr(import_module(module), name))
+
+
+def csv_alone(options: Mapping[str, Any]) -> Fault | None:
     """What belongs to CSV alone is not taken and ignored elsewhere."""
     for name in ("separator", "header"):
         if name in options and options.get("format", "json") != "csv":
-            return name, Fault("unknown-value", "left out, or `format` csv: only CSV has one")
+            expected = "left out, or `format` csv: only CSV has one"
+            return Fault("unknown-value", expected, (name,))
     return None
 
 
-KINDS: Mapping[str, Kind] = {
-    "rule": Kind({"of": text}),
-    "mock": Kind(
-        {
-            "seed": whole(0, 2**63 - 1),
-            "rate": rate,
-            "bursts": burst,
-            "disorder_ms": whole(0, LONGEST_MS),
-            "bad_share": number(0, 1),
-            "keys": whole(1, 2**53),
-            "skew": number(0, 1000),
-            "events": whole(0, 10**15),
-            "partitions": whole(1, 10_000),
-            "start": moment,
-        }
-    ),
-    "files": Kind(
-        {
-            "path": local_path,
-            "format": choice(*FORMATS),
-            "separator": character,
-            "header": flag,
-            "pattern": text,
-            "settle_ms": whole(0, LONGEST_MS),
-        },
-        required=("path",),
-        together=_of_text,
-    ),
-    "kafka": Kind(
-        {
-            "servers": text,
-            "topic": topics,
-            "start": choice("earliest", "latest"),
-            "format": choice("json", "csv"),
-            "separator": character,
-            "client": client,
-        },
-        required=("servers", "topic"),
-        together=_of_text,
-    ),
-    "python": Kind({"class": text, "keep": whole(1, 10**9)}, required=("class",), is_open=True),
-    "feed": Kind(),
-}
-
-
-def check_source(stream: str, kind: str, options: Mapping[str, Any]) -> None:
-    """Refuse the first thing that is wrong with a stream's source."""
+def check_source(stream: str, kind: str, options: Mapping[str, Any]) -> Source:
+    """What the options of a stream's source say; refuses the first thing that is wrong with them."""
     if kind not in KINDS:
         near = nearest(kind, KINDS)
         raise SourceError(
@@ -123,30 +83,8 @@ def check_source(stream: str, kind: str, options: Mapping[str, Any]) -> None:
             hint=f"Did you mean {near!r}?" if near else "Use one of the kinds listed.",
             stream=stream,
         )
-    declared = KINDS[kind]
-    for name in options:
-        if not declared.is_open and name not in declared.options:
-            near = nearest(name, declared.options)
-            raise SourceError(
-                f"Source {kind!r} of stream {stream!r} has no option {name!r}. "
-                f"Its options are {', '.join(declared.options)}.",
-                hint=f"Did you mean {near!r}?" if near else "Use one of the options listed.",
-                stream=stream,
-                option=name,
-            )
-    for name in declared.required:
-        if name not in options:
-            raise SourceError(
-                f"Source {kind!r} of stream {stream!r} needs the option {name!r}.",
-                hint=f"Add `{name}:` to it.",
-                stream=stream,
-                option=name,
-            )
-    for name, fault in declared.faults(options):
-        raise SourceError(
-            f"Option {name!r} of stream {stream!r}'s source is {options[name]!r}; "
-            f"it should be {fault.expected}.",
-            hint=f"Correct `{name}` in the project file.",
-            stream=stream,
-            option=name,
-        )
+    for fault in faults(declaration(kind), options):
+        told, hint = message(fault, options, f"source {kind!r} of stream {stream!r}")
+        option = str(fault.path[0]) if fault.path else None
+        raise SourceError(told, hint=hint, stream=stream, option=option)
+    return made(declaration(kind), options)

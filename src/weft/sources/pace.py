@@ -3,8 +3,14 @@ its inverse."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
 
+from weft.declared.key import Key
+from weft.declared.limit import Fault, number
+
+SPEED = number(1e-6, 1e9)
 NOMINAL = 1000.0
 """Records per second of event time where the source is to run as fast as it can."""
 
@@ -13,9 +19,15 @@ NOMINAL = 1000.0
 class Burst:
     """Every `every_s` seconds the rate is `times` as high for the last `for_s` of them."""
 
-    every_s: float
-    times: float
-    for_s: float
+    every_s: Annotated[float, Key(SPEED, "Seconds from the end of one to the end of the next.", 60)]
+    times: Annotated[float, Key(SPEED, "How many times the rate.", 10)]
+    for_s: Annotated[float, Key(SPEED, "For how many seconds; shorter than `every_s`.", 5)]
+
+    @staticmethod
+    def together(written: Mapping[str, Any]) -> Fault | None:
+        """A burst ends before the next begins."""
+        is_shorter = written["for_s"] < written["every_s"]
+        return None if is_shorter else Fault("out-of-range", "shorter than every_s", ("for_s",))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 from pyspark.sql import Column, DataFrame
@@ -12,6 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType, TimestampType
 
 from weft import kernel
+from weft.schema.path import ColumnPath
 from weft.schema.schema import Schema
 
 Format = Literal["json", "csv"]
@@ -31,7 +33,7 @@ class Parsing:
 
     schema: Schema
     format: Format = "json"
-    event_time: str | None = None
+    event_time: ColumnPath | None = None
     separator: str = ","
 
 
@@ -45,6 +47,9 @@ def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
     - `_event_time`: the declared column; without one, the time that the source gave to the record.
     """
     parsed = raw.withColumn("_parsed", _parsed(raw, parsing))
+    if parsing.event_time is not None and len(parsing.event_time.names) > 1:
+        # The kernel has seen to it that the column is there, and not to the part of it.
+        parsed = parsed.withColumn("_parsed", _timed(f.col("_parsed"), parsing.event_time))
     bad = f.col("_parsed.bad")
     place = [f.lit(source), f.col("partition"), f.col("position")]
     return parsed.select(
@@ -72,19 +77,34 @@ def _parsed(raw: DataFrame, parsing: Parsing) -> Column:
 
 def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
     header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
-    arguments = [f.col("value"), header, json.dumps(parsing.schema.to_json()), parsing.event_time]
+    needed = parsing.event_time.names[0] if parsing.event_time is not None else None
+    arguments = [f.col("value"), header, json.dumps(parsing.schema.to_json()), needed]
     if parsing.format == "csv":
         arguments.append(parsing.separator)
     made = kernel.call(raw.sparkSession, f"source.Parse.{parsing.format}", *arguments)
     return kernel.to_column(made)
 
 
+def _timed(parsed: Column, place: ColumnPath) -> Column:
+    """The same, without the columns of records that lack the part of a struct which is their time."""
+    columns, bad = parsed.getField("columns"), parsed.getField("bad")
+    lacks = bad.isNull() & _at(columns, place).isNull()
+    reason = f.when(lacks, f.lit(_missing(place))).otherwise(bad)
+    return f.struct(f.when(~lacks, columns).alias("columns"), reason.alias("bad"))
+
+
+def _missing(place: ColumnPath) -> str:
+    return f"column '{place.text}': it is missing, and it is the event time"
+
+
 def _from_columns(parsing: Parsing) -> Column:
     columns, bad = f.col("columns"), f.lit(None).cast("string")
     if parsing.event_time is not None:
-        reason = f"column '{parsing.event_time}': it is missing, and it is the event time"
-        present = columns.getField(parsing.event_time).isNotNull()
-        columns, bad = f.when(present, columns), f.when(~present, f.lit(reason))
+        present = _at(columns, parsing.event_time).isNotNull()
+        columns, bad = (
+            f.when(present, columns),
+            f.when(~present, f.lit(_missing(parsing.event_time))),
+        )
     return f.struct(columns.alias("columns"), bad.alias("bad"))
 
 
@@ -97,4 +117,8 @@ def _bytes(raw: DataFrame) -> Column:
 def _event_time(parsing: Parsing) -> Column:
     if parsing.event_time is None:
         return f.col("timestamp")
-    return f.col("_parsed.columns").getField(parsing.event_time).cast(TimestampType())
+    return _at(f.col("_parsed.columns"), parsing.event_time).cast(TimestampType())
+
+
+def _at(columns: Column, place: ColumnPath) -> Column:
+    return reduce(lambda held, name: held.getField(name), place.names, columns)

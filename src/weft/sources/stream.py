@@ -1,7 +1,7 @@
 """Any declared source as one streaming frame in raw form. Called by the ingest spine.
 
-A kind of source is a function `open_…(spark, stream, *, checkpoint, processing) -> DataFrame`. Its
-frame has one row per record: `value` (its bytes; null where typed columns are delivered),
+A kind of source is a declaration with `open(spark, stream, *, checkpoint, processing) -> DataFrame`; `options` lists
+them. Its frame has one row per record: `value` (its bytes; null where typed columns are delivered),
 `partition`, `position` (stable within source and partition), `timestamp` (the source's own time of
 the record, or null), and where the source has them `header` (of a CSV file), `columns` (a struct of
 typed columns) and `bad` (why the record could not be delivered whole). Its offsets must give the
@@ -11,30 +11,18 @@ What it has to remember it keeps in `<checkpoint>/source/`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.project.definition import Processing, StreamSpec
+from weft.schema.path import find_path
 from weft.sources.feed import open_feed
-from weft.sources.files import open_files
-from weft.sources.kafka import open_kafka
-from weft.sources.mock import open_mock
 from weft.sources.options import SourceError, check_source
 from weft.sources.parse import Parsing
-from weft.sources.python import open_python
 
 TICK = "weft.kernel.source.TickSource"
-OPENERS: Mapping[str, Callable[..., DataFrame]] = {
-    "mock": open_mock,
-    "files": open_files,
-    "kafka": open_kafka,
-    "python": open_python,
-}
-REMEMBERING = ("files", "python")
-"""The kinds whose offsets point into files of their own."""
 
 
 def open_stream(
@@ -50,17 +38,17 @@ def open_stream(
         return open_feed(spark, feed_dir)
     kind = stream.source.kind if stream.source else ""
     options = stream.source.options if stream.source else {}
-    check_source(stream.name, kind, options)
-    folder = _folder(stream.name, kind, str(checkpoint))
-    return OPENERS[kind](spark, stream, checkpoint=folder, processing=processing)
+    source = check_source(stream.name, kind, options)
+    folder = _folder(stream.name, kind, str(checkpoint), needs_disk=source.remembers)
+    return source.open(spark, stream, checkpoint=folder, processing=processing)
 
 
-def _folder(stream: str, kind: str, checkpoint: str) -> Path:
+def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Path:
     """The checkpoint directory as a path; refuses an object store for what must append and lock."""
     scheme, found, path = checkpoint.partition("://")
     if not found:
         return Path(checkpoint.removeprefix("file:"))
-    if scheme != "file" and kind in REMEMBERING:
+    if scheme != "file" and needs_disk:
         raise SourceError(
             f"Source {kind!r} of stream {stream!r} cannot keep what it has read in {checkpoint}: "
             "it needs a file system.",
@@ -74,11 +62,11 @@ def _folder(stream: str, kind: str, checkpoint: str) -> Path:
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:
     """How the records of this stream's source are parsed; those of a feed are always JSON."""
     options = stream.source.options if stream.source and not fed else {}
-    event_time = stream.schema.find(stream.event_time) if stream.event_time else None
+    event_time = find_path(stream.event_time, stream.schema) if stream.event_time else None
     return Parsing(
         schema=stream.schema,
         format="csv" if options.get("format") == "csv" else "json",
-        event_time=event_time.name if event_time else None,
+        event_time=event_time,
         separator=str(options.get("separator", ",")),
     )
 

@@ -10,8 +10,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from weft.canonical import digest
+from weft.declared.key import Key
+from weft.declared.text import told
 from weft.errors import WeftError
 from weft.schema.schema import nearest
+from weft.steps.limit import CALL, COLUMNS, CONDITION, EXPRESSIONS, RENAMES, SELECTION, is_pairs
 
 
 class StepError(WeftError):
@@ -26,7 +29,15 @@ class Filter:
     """Keep the records for which the condition is true."""
 
     kind: ClassVar[str] = "filter"
+    written: ClassVar[Key] = Key(
+        CONDITION, "Keeps the records for which a condition is true.", "total > 0"
+    )
     condition: str
+
+    @classmethod
+    def read(cls, value: Any) -> Filter:
+        """What stands after `filter:` as a step."""
+        return cls(_sql(value))
 
     def form(self) -> Any:
         """What stands after `filter:`."""
@@ -42,7 +53,17 @@ class Set:
     """Give columns new values; every expression sees the record as it came into the step."""
 
     kind: ClassVar[str] = "set"
+    written: ClassVar[Key] = Key(
+        EXPRESSIONS,
+        "Gives columns values; every expression sees the record as it came into the step.",
+        {"email": "lower(email)", "net": "total * 0.8"},
+    )
     columns: Mapping[str, str]
+
+    @classmethod
+    def read(cls, value: Any) -> Set:
+        """What stands after `set:` as a step."""
+        return cls(_pairs(value))
 
     def form(self) -> Any:
         """What stands after `set:`."""
@@ -58,7 +79,13 @@ class Drop:
     """Leave columns out."""
 
     kind: ClassVar[str] = "drop"
+    written: ClassVar[Key] = Key(COLUMNS, "Leaves columns out.", ["email"])
     columns: tuple[str, ...]
+
+    @classmethod
+    def read(cls, value: Any) -> Drop:
+        """What stands after `drop:` as a step."""
+        return cls(_names(value))
 
     def form(self) -> Any:
         """What stands after `drop:`."""
@@ -74,8 +101,20 @@ class Select:
     """Keep these columns only, in this order; each is a column or an expression under a name."""
 
     kind: ClassVar[str] = "select"
+    written: ClassVar[Key] = Key(
+        SELECTION,
+        "Keeps these columns only, in this order; each is a column, or an expression under a name.",
+        {"id": "id", "net": "total * 0.8"},
+    )
     columns: tuple[str, ...] = ()
     expressions: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, value: Any) -> Select:
+        """What stands after `select:` as a step."""
+        if isinstance(value, Mapping) or is_pairs(value):
+            return cls(expressions=_pairs(value))
+        return cls(columns=_names(value))
 
     def form(self) -> Any:
         """What stands after `select:`."""
@@ -92,7 +131,15 @@ class Rename:
     """Give columns other names, in place."""
 
     kind: ClassVar[str] = "rename"
+    written: ClassVar[Key] = Key(
+        RENAMES, "Gives columns other names, in place.", {"total": "amount"}
+    )
     columns: Mapping[str, str]
+
+    @classmethod
+    def read(cls, value: Any) -> Rename:
+        """What stands after `rename:` as a step."""
+        return cls(dict(value))
 
     def form(self) -> Any:
         """What stands after `rename:`."""
@@ -108,8 +155,21 @@ class Function:
     """Call a Python function of the project with each record, or with batches of them."""
 
     kind: ClassVar[str] = "function"
+    written: ClassVar[Key] = Key(
+        CALL,
+        "Calls a Python function with each record, or with batches of them: "
+        "[how to call Python](../how-to/python-functions.md).",
+        {"ref": "rules:mask", "params": {"keep": 2}},
+    )
     ref: str
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, value: Any) -> Function:
+        """What stands after `function:` as a step."""
+        if isinstance(value, str):
+            return cls(value)
+        return cls(value["ref"], dict(value.get("params", {})))
 
     def form(self) -> Any:
         """What stands after `function:`."""
@@ -122,7 +182,9 @@ class Function:
 
 
 Step = Filter | Set | Drop | Select | Rename | Function
-KINDS = ("filter", "set", "drop", "select", "rename", "function")
+KINDS: Mapping[str, type[Step]] = {
+    one.kind: one for one in (Filter, Set, Drop, Select, Rename, Function)
+}
 
 
 def to_dict(step: Step) -> dict[str, Any]:
@@ -145,7 +207,9 @@ def from_dict(form: Any) -> Step:
             code="step.unknown-kind",
             hint=f"Did you mean {near!r}?" if near else "Use one of the steps listed.",
         )
-    return _READERS[kind](value)
+    for _ in KINDS[kind].written.limit.faults(value):
+        raise _wrong(kind, value)
+    return KINDS[kind].read(value)
 
 
 def steps_from(forms: Sequence[Any]) -> tuple[Step, ...]:
@@ -176,86 +240,31 @@ def composed_version(steps: Sequence[Step], versions: Mapping[str, str]) -> str:
     return digest({"steps": _forms(steps), "functions": called})
 
 
-def _filter(value: Any) -> Step:
-    return Filter(_expression(value, "filter"))
+def _wrong(kind: str, value: Any) -> StepError:
+    """A step whose value cannot be, or holds one that cannot be."""
+    key = KINDS[kind].written
+    pairs = value if is_pairs(value) else [value] if isinstance(value, Mapping) else []
+    held = [one for pair in pairs for one in pair.values()] or [value]
+    hint = f"Write it as `{kind}: {told(key.example)}`."
+    if key.limit in (CONDITION, EXPRESSIONS, SELECTION) and None in held:
+        hint = "Put it in quotes: without them, a comma inside { } ends it."
+    return StepError(f"`{kind}` takes {key.limit.expected}, not {_shown(value)}.", hint=hint)
 
 
-def _set(value: Any) -> Step:
-    return Set(_expressions(value, "set"))
-
-
-def _drop(value: Any) -> Step:
-    return Drop(_names(value, "drop"))
-
-
-def _select(value: Any) -> Step:
-    if isinstance(value, Mapping) or (isinstance(value, list) and _is_list_of_pairs(value)):
-        return Select(expressions=_expressions(value, "select"))
-    return Select(columns=_names(value, "select"))
-
-
-def _rename(value: Any) -> Step:
-    if not _is_mapping_of_text(value):
-        raise StepError(
-            f"`rename` takes a mapping of old name to new name, not {_shown(value)}.",
-            hint="Write it as `rename: {old: new}`.",
-        )
-    return Rename(dict(value))
-
-
-def _function(value: Any) -> Step:
-    form = {"ref": value} if isinstance(value, str) else value
-    if not isinstance(form, Mapping) or not isinstance(form.get("ref"), str):
-        raise StepError(
-            f"`function` takes a reference, not {_shown(value)}.",
-            hint="Write it as `function: shop.rules:mask_email`.",
-        )
-    extra = sorted(set(form) - {"ref", "params"})
-    params = form.get("params", {})
-    if extra or not isinstance(params, Mapping):
-        raise StepError(
-            f"`function` has {extra[0]!r}, which it does not know."
-            if extra
-            else f"`params` of a function is a mapping, not {_shown(params)}.",
-            hint="Write it as `function: {ref: shop.rules:mask, params: {keep: 2}}`.",
-        )
-    return Function(form["ref"], dict(params))
-
-
-_READERS = {
-    "filter": _filter,
-    "set": _set,
-    "drop": _drop,
-    "select": _select,
-    "rename": _rename,
-    "function": _function,
-}
-
-
-def _expression(value: Any, kind: str) -> str:
+def _sql(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if not isinstance(value, str) or not value.strip():
-        raise StepError(
-            f"`{kind}` takes an expression, not {_shown(value)}.",
-            hint="Put it in quotes: without them, a comma inside { } ends it."
-            if value is None
-            else f"Write it as `{kind}: total > 0`.",
-        )
-    return value
+    return value if isinstance(value, str) else repr(value)
 
 
-def _expressions(value: Any, kind: str) -> dict[str, str]:
-    if isinstance(value, list) and _is_list_of_pairs(value):
+def _pairs(value: Any) -> dict[str, str]:
+    if isinstance(value, list):
         value = {name: text for pair in value for name, text in pair.items()}
-    if not isinstance(value, Mapping) or not value or not all(isinstance(k, str) for k in value):
-        raise StepError(
-            f"`{kind}` takes a mapping of column to expression, not {_shown(value)}.",
-            hint=f"Write it as `{kind}: {{email: lower(email)}}`.",
-        )
-    return {name: _expression(text, f"{kind}.{name}") for name, text in value.items()}
+    return {name: _sql(text) for name, text in value.items()}
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _in_order(columns: Mapping[str, str]) -> Any:
@@ -263,32 +272,6 @@ def _in_order(columns: Mapping[str, str]) -> Any:
     if len(columns) == 1:
         return dict(columns)
     return [{name: text} for name, text in columns.items()]
-
-
-def _is_list_of_pairs(value: list[Any]) -> bool:
-    return bool(value) and all(isinstance(item, Mapping) and len(item) == 1 for item in value)
-
-
-def _names(value: Any, kind: str) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else value
-    if (
-        not isinstance(names, list | tuple)
-        or not names
-        or not all(isinstance(n, str) for n in names)
-    ):
-        raise StepError(
-            f"`{kind}` takes a column or a list of columns, not {_shown(value)}.",
-            hint=f"Write it as `{kind}: [email, country]`.",
-        )
-    return tuple(names)
-
-
-def _is_mapping_of_text(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and bool(value)
-        and all(isinstance(part, str) for pair in value.items() for part in pair)
-    )
 
 
 def _shown(value: Any) -> str:

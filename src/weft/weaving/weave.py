@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.schema.path import find_path
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import WEFT, WEFT_TYPE
 from weft.steps.compile import compile_steps
@@ -104,18 +105,15 @@ def compile_weave(
     return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
 
 
-def _retime(cloth: Cloth, column: str) -> None:
+def _retime(cloth: Cloth, name: str) -> None:
     """Take the event time of the rows that are left from a column; what the steps dropped has none to count."""
     fields = {field.name: f"{WEFT}.{field.name}" for field in WEFT_TYPE.fields}
-    fields["event_time"] = _moment(column)
+    moment = f"CAST({_place(name, cloth) or quoted(name)} AS TIMESTAMP)"
+    fields["event_time"] = moment
     cloth.select(
         _weft=f"CASE WHEN _weft_verdict IS NULL THEN {_struct(fields)} ELSE _weft END",
-        _weft_time=f"CASE WHEN _weft_verdict IS NULL THEN {_moment(column)} END",
+        _weft_time=f"CASE WHEN _weft_verdict IS NULL THEN {moment} END",
     )
-
-
-def _moment(column: str) -> str:
-    return f"CAST({quoted(column)} AS TIMESTAMP)"
 
 
 def _times(column: str | None) -> dict[str, str]:
@@ -142,7 +140,7 @@ def _apply_rules(
         condition = None
         if rule.percent < 100:
             condition = f"_weft_in{len(cloth.stages)}_{len(cloth.layers)}"
-            cloth.select(**{condition: _share(rule, key, cloth.columns)})
+            cloth.select(**{condition: _share(rule, key, cloth)})
         if rule.output is None:
             _apply_steps(cloth, rule, condition)
         else:
@@ -228,10 +226,19 @@ def _finish(
     targets += [*diverted, WovenOutput("out", stream)]
 
 
-def _share(rule: Rule, key: Sequence[str], columns: Iterable[str]) -> str:
-    present = [quoted(name) for name in key if name in columns]
+def _share(rule: Rule, key: Sequence[str], cloth: Cloth) -> str:
+    places = [_place(name, cloth) for name in key]
+    present = [place for place in places if place is not None]
     hashed = ", ".join([literal(rule.id), *(present or ["_weft.id"])])
     return f"pmod(xxhash64({hashed}), {SHARES}) < {round(rule.percent * SHARES / 100)}"
+
+
+def _place(name: str, cloth: Cloth) -> str | None:
+    """A column, or a part of a struct, as SQL names it; None where it is there no more."""
+    if name in cloth.columns:
+        return quoted(name)
+    place = find_path(name, cloth.schema)
+    return place.sql if place is not None and len(place.names) > 1 else None
 
 
 def _dead_codes(cloth: Cloth) -> str:

@@ -18,26 +18,46 @@ from sqlglot.tokenizer_core import Token, TokenType
 from weft.errors import WeftError
 from weft.schema.weft import WEFT
 
-# Each function with the fewest and the most arguments it takes; other names for it lead to the
-# same one.
-ARGUMENTS: Mapping[str, tuple[int, int]] = {
-    "count": (1, 1),
-    "sum": (1, 1),
-    "avg": (1, 1),
-    "min": (1, 1),
-    "max": (1, 1),
-    "first": (1, 2),
-    "last": (1, 2),
-    "stddev": (1, 1),
-    "stddev_pop": (1, 1),
-    "variance": (1, 1),
-    "var_pop": (1, 1),
-    "approx_count_distinct": (1, 2),
-    "approx_percentile": (2, 3),
-    "collect_list": (1, 1),
-    "collect_set": (1, 1),
-    "max_by": (2, 2),
-    "min_by": (2, 2),
+
+@dataclass(frozen=True)
+class Over:
+    """A function over the records of a window: how many arguments it takes, what it gives, and an example."""
+
+    fewest: int
+    most: int
+    meaning: str
+    example: str
+
+
+FUNCTIONS: Mapping[str, Over] = {
+    "count": Over(1, 1, "How many records there are, or have a value.", "count(*)"),
+    "sum": Over(1, 1, "All values added up.", "sum(total)"),
+    "avg": Over(1, 1, "Their mean.", "avg(total)"),
+    "min": Over(1, 1, "The least value.", "min(total)"),
+    "max": Over(1, 1, "The greatest value.", "max(total)"),
+    "first": Over(
+        1, 2, "The value of the earliest record; with `true`, nulls are skipped.", "first(email)"
+    ),
+    "last": Over(
+        1, 2, "The value of the latest record; with `true`, nulls are skipped.", "last(email, true)"
+    ),
+    "stddev": Over(1, 1, "The standard deviation of a sample.", "stddev(total)"),
+    "stddev_pop": Over(1, 1, "The standard deviation of all.", "stddev_pop(total)"),
+    "variance": Over(1, 1, "The variance of a sample.", "variance(total)"),
+    "var_pop": Over(1, 1, "The variance of all.", "var_pop(total)"),
+    "approx_count_distinct": Over(
+        1, 2, "About how many different values there are.", "approx_count_distinct(email)"
+    ),
+    "approx_percentile": Over(
+        2,
+        3,
+        "About which value a share of the values is below; several with `array(0.5, 0.95)`.",
+        "approx_percentile(total, 0.95)",
+    ),
+    "collect_list": Over(1, 1, "All values, in the order of the records.", "collect_list(email)"),
+    "collect_set": Over(1, 1, "All different values.", "collect_set(country)"),
+    "max_by": Over(2, 2, "The first where the second is greatest.", "max_by(email, total)"),
+    "min_by": Over(2, 2, "The first where the second is least.", "min_by(email, total)"),
 }
 OTHER_NAMES: Mapping[str, str] = {
     "mean": "avg",
@@ -149,13 +169,13 @@ def parse_aggregate(name: str, text: str) -> Aggregate:
             hint="Use approx_count_distinct(x), or size(collect_set(x)) afterwards.",
             aggregate=name,
         )
-    fewest, most = ARGUMENTS[function]
+    fewest, most = FUNCTIONS[function].fewest, FUNCTIONS[function].most
     if not fewest <= len(arguments) <= most:
         takes = str(fewest) if fewest == most else f"{fewest} or {most}"
         raise AggregateError(
             f"Aggregate {name!r}: {function} takes {takes} arguments and has {len(arguments)}.",
             code="aggregate.arguments",
-            hint=f"Write {function}({', '.join('xyz'[:fewest])}).",
+            hint=f"Write it as {FUNCTIONS[function].example}.",
             aggregate=name,
         )
     if function == "approx_percentile":
@@ -183,12 +203,12 @@ def _split(name: str, text: str, tokens: list[Token]) -> tuple[str, list[str]]:
         raise _unreadable(name, text, "it is not one call of a function")
     written = tokens[0].text.lower()
     function = OTHER_NAMES.get(written, written)
-    if function not in ARGUMENTS:
-        near = get_close_matches(written, [*ARGUMENTS, *OTHER_NAMES], n=1)
+    if function not in FUNCTIONS:
+        near = get_close_matches(written, [*FUNCTIONS, *OTHER_NAMES], n=1)
         raise AggregateError(
             f"Aggregate {name!r}: there is no function {written!r} over the records of a window.",
             code="aggregate.function",
-            hint=f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(ARGUMENTS)}.",
+            hint=f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(FUNCTIONS)}.",
             aggregate=name,
         )
     arguments, depth, start = [], 0, tokens[1].end + 1

@@ -5,16 +5,11 @@ Touches Spark only to attach the kernel's operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame
 
 from weft.windows.panes import State, attach_kernel, key_expressions
-from weft.windows.written import WindowError, refuse_unknown, whole
-
-ID = "id"
 
 
 @dataclass(frozen=True)
@@ -23,25 +18,6 @@ class DedupeSpec:
 
     by: tuple[str, ...] | None
     within_ms: int
-
-    @staticmethod
-    def from_dict(written: Mapping[str, Any]) -> DedupeSpec:
-        """The deduplication that a project file declares, or the first thing wrong with it."""
-        refuse_unknown(written, ("by", "within_ms"), where="`dedupe`")
-        by = written.get("by", ID)
-        if by != ID and (isinstance(by, str) or not isinstance(by, Sequence) or not by):
-            raise WindowError(
-                f"`by` is {by!r}: records are equal by a list of columns, or by their id.",
-                code="dedupe.by",
-                hint="Write by: [order_id], or by: id.",
-                key="by",
-            )
-        within = whole(written, "within_ms", least=1)
-        return DedupeSpec(by=None if by == ID else tuple(by), within_ms=within)
-
-    def to_dict(self) -> dict[str, Any]:
-        """This deduplication as its author writes it."""
-        return {"by": ID if self.by is None else list(self.by), "within_ms": self.within_ms}
 
 
 def attach(

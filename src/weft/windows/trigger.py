@@ -1,14 +1,16 @@
-"""When the panes of a window come, as its author writes it, checked."""
+"""When the panes of a window come, as its author writes it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from weft.windows.written import WindowError, flag, refuse_unknown, whole
+from weft.declared.key import Key
+from weft.declared.limit import FLAG, LARGEST, Fault, whole
+from weft.declared.read import nested
 
-KEYS = ("early", "late", "final", "count", "every_ms")
+_MANY = whole(1, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -17,13 +19,32 @@ class Cadence:
     multiple of a time that lies after the window's first record.
     """
 
-    count: int | None = None
-    every_ms: int | None = None
+    count: Annotated[
+        int | None, Key(_MANY, "After so many new records.", 10, unsaid="`every_ms` says it")
+    ] = None
+    every_ms: Annotated[
+        int | None,
+        Key(_MANY, "After so much time, in milliseconds.", 1000, unsaid="`count` says it"),
+    ] = None
+
+    @staticmethod
+    def together(written: Mapping[str, Any]) -> Fault | None:
+        """One of the two."""
+        if len(written) == 1:
+            return None
+        return Fault("wrong-type", "either a count or a time: {count: 10} or {every_ms: 1000}")
 
     def to_dict(self) -> dict[str, int]:
         """This pace as its author writes it."""
         pairs = (("count", self.count), ("every_ms", self.every_ms))
         return {name: value for name, value in pairs if value is not None}
+
+
+@dataclass(frozen=True)
+class Tardiness:
+    """How often panes come once the window has ended."""
+
+    count: Annotated[int, Key(_MANY, "After so many late records.", 3)] = 1
 
 
 @dataclass(frozen=True)
@@ -33,13 +54,65 @@ class Trigger:
     Without anything said, a pane comes when the watermark reaches the window's end, and another
     with each knot that brings records for it within the allowed lateness. `early` adds panes before
     the end; `late` makes late panes wait for a number of records; `final` leaves one pane, once the
-    lateness has passed; `plain` replaces all of that by a pace alone.
+    lateness has passed; `count` or `every_ms` replaces all of that by a pace alone.
     """
 
-    early: Cadence | None = None
-    late_count: int = 1
-    final: bool = False
-    plain: Cadence | None = None
+    early: Annotated[
+        Cadence | None,
+        Key(
+            nested(Cadence, "either {count: 10} or {every_ms: 1000}", may_be_null=True),
+            "Panes before the window's end, at this pace.",
+            {"every_ms": 1000},
+            unsaid="none",
+        ),
+    ] = None
+    late: Annotated[
+        Tardiness,
+        Key(
+            nested(Tardiness, "a mapping such as {count: 3}"),
+            "For how many records a pane after the window's end waits.",
+            {"count": 3},
+            unsaid="`{count: 1}`",
+        ),
+    ] = Tardiness()
+    final: Annotated[bool, Key(FLAG, "One pane alone, once the lateness has passed.", True)] = False
+    count: Annotated[
+        int | None, Key(_MANY, "A pane after so many records, and no others.", 100, unsaid="none")
+    ] = None
+    every_ms: Annotated[
+        int | None,
+        Key(_MANY, "A pane after so much time, and no others.", 60_000, unsaid="none"),
+    ] = None
+
+    @staticmethod
+    def together(written: Mapping[str, Any]) -> Fault | None:
+        """A pace alone, or one pane alone, or panes around the window's end."""
+        plain = [name for name in ("count", "every_ms") if name in written]
+        if len(plain) > 1 or (plain and len(written) > 1):
+            return Fault(
+                "wrong-type",
+                "either a plain count or time, or early, late and final",
+                hint="Move the count or time into `early`, or leave the others out.",
+            )
+        if written.get("final") and (written.get("early") is not None or "late" in written):
+            return Fault(
+                "wrong-type",
+                "`final`, which gives one pane, or else `early` and `late`",
+                hint="Leave out `final`, or leave out `early` and `late`.",
+            )
+        return None
+
+    @property
+    def plain(self) -> Cadence | None:
+        """The pace that replaces everything else."""
+        if self.count is None and self.every_ms is None:
+            return None
+        return Cadence(self.count, self.every_ms)
+
+    @property
+    def late_count(self) -> int:
+        """For how many records a late pane waits."""
+        return self.late.count
 
     def to_dict(self) -> dict[str, Any]:
         """This trigger as its author writes it; what is not said is left out."""
@@ -53,55 +126,3 @@ class Trigger:
         if self.final:
             written["final"] = True
         return written
-
-
-def parse_trigger(written: Any) -> Trigger:
-    """The trigger that a window declares, or the first thing wrong with it."""
-    if written is None:
-        return Trigger()
-    if not isinstance(written, Mapping):
-        raise trigger_error(
-            "A trigger is written as a mapping.", hint="For example {early: {count: 10}}."
-        )
-    refuse_unknown(written, KEYS, where="a trigger")
-    plain = {name: written[name] for name in ("count", "every_ms") if name in written}
-    if plain:
-        if len(written) > len(plain):
-            raise trigger_error(
-                "A trigger has either a plain count or time, or early, late and final.",
-                hint="Move the count or time into `early`, or leave the others out.",
-            )
-        return Trigger(plain=_pace(plain, where="a trigger"))
-    early = written.get("early")
-    late = written.get("late", {})
-    if not isinstance(late, Mapping):
-        raise trigger_error("`late` is written as a mapping.", hint="For example late: {count: 3}.")
-    refuse_unknown(late, ("count",), where="`late`")
-    trigger = Trigger(
-        early=None if early is None else _pace(early, where="`early`"),
-        late_count=whole(late, "count", least=1, default=1),
-        final=flag(written, "final", default=False),
-    )
-    if trigger.final and (early is not None or "late" in written):
-        raise trigger_error(
-            "`final` gives one pane once the lateness has passed, and no early or late ones.",
-            hint="Leave out `final`, or leave out `early` and `late`.",
-        )
-    return trigger
-
-
-def _pace(written: Any, *, where: str) -> Cadence:
-    if not isinstance(written, Mapping) or len(written) != 1:
-        raise trigger_error(
-            f"The pace of {where} is either a count or a time.",
-            hint="Write {count: 10} or {every_ms: 1000}.",
-        )
-    refuse_unknown(written, ("count", "every_ms"), where=where)
-    if "count" in written:
-        return Cadence(count=whole(written, "count", least=1))
-    return Cadence(every_ms=whole(written, "every_ms", least=1))
-
-
-def trigger_error(message: str, *, hint: str) -> WindowError:
-    """What is said of a trigger that makes no sense."""
-    return WindowError(message, code="window.trigger", hint=hint)

@@ -6,39 +6,29 @@ Read by the project loader and the operator.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, get_args
 
-from weft.windows.trigger import Trigger, parse_trigger, trigger_error
-from weft.windows.written import WindowError, flag, refuse_unknown, whole
+from weft.declared.key import Key, keys
+from weft.declared.limit import FLAG, LARGEST, choice, whole
+from weft.declared.read import faults, made, nested
+from weft.windows.trigger import Trigger
+from weft.windows.written import WindowError, refused
 
 __all__ = ["Trigger", "WindowError", "WindowSpec"]
 
 Kind = Literal["tumbling", "sliding", "session", "global"]
 Timestamp = Literal["end", "earliest", "latest"]
 
-KINDS: tuple[str, ...] = get_args(Kind)
-TIMESTAMPS: tuple[str, ...] = get_args(Timestamp)
-
-# Each kind of window with the lengths that it needs; every other length is refused.
-LENGTHS: Mapping[str, tuple[str, ...]] = {
-    "tumbling": ("size_ms",),
-    "sliding": ("size_ms", "slide_ms"),
-    "session": ("gap_ms",),
-    "global": (),
+KINDS: Mapping[str, str] = {
+    "tumbling": "One window after the other; each record is in one.",
+    "sliding": "Windows that overlap; each record is in several.",
+    "session": "Records of a key that follow each other closely.",
+    "global": "All records of a key, in one window that never ends.",
 }
-KEYS = (
-    "type",
-    "size_ms",
-    "slide_ms",
-    "gap_ms",
-    "offset_ms",
-    "allowed_lateness_ms",
-    "ttl_ms",
-    "trigger",
-    "accumulate",
-    "timestamp",
-)
+TIMESTAMPS: tuple[str, ...] = get_args(Timestamp)
+_EVERY = ("tumbling", "sliding")
+_LENGTH = whole(1, LARGEST)
 
 # More windows than this over one record are a mistake of units.
 MOST_WINDOWS = 10_000
@@ -48,51 +38,90 @@ MOST_WINDOWS = 10_000
 class WindowSpec:
     """A declared window: half-open bounds in milliseconds of event time, and when panes come."""
 
-    type: Kind
-    size_ms: int = 0
-    slide_ms: int = 0
-    gap_ms: int = 0
-    offset_ms: int = 0
-    allowed_lateness_ms: int = 0
-    ttl_ms: int = 0
-    trigger: Trigger = field(default_factory=Trigger)
-    accumulate: bool = True
-    timestamp: Timestamp = "end"
+    type: Annotated[Kind, Key(choice(*KINDS), "The type of window.", "sliding", unsaid="tumbling")]
+    size_ms: Annotated[
+        int,
+        Key(_LENGTH, "How long a window is, in milliseconds.", 60_000, of=_EVERY),
+    ] = 0
+    slide_ms: Annotated[
+        int,
+        Key(_LENGTH, "From the start of one window to that of the next.", 10_000, of=("sliding",)),
+    ] = 0
+    gap_ms: Annotated[
+        int,
+        Key(_LENGTH, "A longer silence ends a session.", 300_000, of=("session",)),
+    ] = 0
+    offset_ms: Annotated[
+        int,
+        Key(
+            whole(-LARGEST, LARGEST),
+            "By how much windows are moved from 1970-01-01T00:00:00Z; shorter than their step.",
+            5000,
+            of=_EVERY,
+        ),
+    ] = 0
+    allowed_lateness_ms: Annotated[
+        int,
+        Key(
+            whole(0, LARGEST),
+            "For how long after its end a window takes records; later ones go to `<stream>.late`.",
+            5000,
+            of=("tumbling", "sliding", "session"),
+        ),
+    ] = 0
+    ttl_ms: Annotated[
+        int,
+        Key(
+            _LENGTH,
+            "For how long a key without records is kept.",
+            86_400_000,
+            unsaid="for ever",
+            of=("global",),
+        ),
+    ] = 0
+    trigger: Annotated[
+        Trigger,
+        Key(
+            nested(Trigger, "a mapping such as {early: {count: 10}}", may_be_null=True),
+            "When panes come; a global window needs a count or a time.",
+            {"count": 100},
+            unsaid="at the end, and again for late records",
+        ),
+    ] = field(default_factory=Trigger)
+    accumulate: Annotated[
+        bool,
+        Key(FLAG, "Whether a pane holds all records so far, or those since the last pane.", False),
+    ] = True
+    timestamp: Annotated[
+        Timestamp,
+        Key(
+            choice(*TIMESTAMPS),
+            "Which time a pane has: the window's end, or that of its first or last record.",
+            "latest",
+            unsaid="end; latest of a global window",
+        ),
+    ] = "end"
 
     @staticmethod
     def from_dict(written: Mapping[str, Any]) -> WindowSpec:
         """The window that a project file declares, or the first thing wrong with it."""
-        refuse_unknown(written, KEYS, where="a window")
+        for fault in faults(WindowSpec, written):
+            raise refused(fault, written)
         kind = written.get("type", "tumbling")
-        if kind not in KINDS:
-            raise WindowError(
-                f"There is no window of type {kind!r}.",
-                code="window.type",
-                hint=f"Choose one of {', '.join(KINDS)}.",
-                type=kind,
-            )
         _check_lengths(written, kind)
-        size = whole(written, "size_ms", least=1) if kind in ("tumbling", "sliding") else 0
-        slide = whole(written, "slide_ms", least=1) if kind == "sliding" else size
-        spec = WindowSpec(
-            type=kind,
-            size_ms=size,
-            slide_ms=slide,
-            gap_ms=whole(written, "gap_ms", least=1) if kind == "session" else 0,
-            offset_ms=whole(written, "offset_ms", least=None, default=0),
-            allowed_lateness_ms=whole(written, "allowed_lateness_ms", least=0, default=0),
-            ttl_ms=whole(written, "ttl_ms", least=1) if "ttl_ms" in written else 0,
-            trigger=parse_trigger(written.get("trigger")),
-            accumulate=flag(written, "accumulate", default=True),
-            timestamp=written.get("timestamp", "latest" if kind == "global" else "end"),
-        )
+        said = {name: value for name, value in written.items() if value is not None}
+        spec = made(WindowSpec, {**said, "type": kind})
+        if kind == "tumbling":
+            spec = replace(spec, slide_ms=spec.size_ms)
+        if kind == "global" and "timestamp" not in written:
+            spec = replace(spec, timestamp="latest")
         _check_together(spec, written)
         return spec
 
     def to_dict(self) -> dict[str, Any]:
         """This window as its author writes it; `from_dict` reads it back."""
         written: dict[str, Any] = {"type": self.type}
-        written.update({name: getattr(self, name) for name in LENGTHS[self.type]})
+        written.update({name: getattr(self, name) for name in lengths_of(self.type)})
         if self.offset_ms:
             written["offset_ms"] = self.offset_ms
         if self.allowed_lateness_ms:
@@ -122,17 +151,23 @@ class WindowSpec:
                 yield start, start + self.size_ms
 
 
+def lengths_of(kind: str) -> list[str]:
+    """The lengths that a type of window needs; every other length is refused."""
+    return [name for name in ("size_ms", "slide_ms", "gap_ms") if kind in keys(WindowSpec)[name].of]
+
+
 def _check_lengths(written: Mapping[str, Any], kind: str) -> None:
+    needed = lengths_of(kind)
     for name in ("size_ms", "slide_ms", "gap_ms"):
-        if name in LENGTHS[kind] and name not in written:
+        if name in needed and name not in written:
             raise WindowError(
                 f"A {kind} window needs `{name}`.",
                 code="window.length",
                 hint=f"Add {name}, in milliseconds.",
                 key=name,
             )
-        if name in written and name not in LENGTHS[kind]:
-            takes = " and ".join(LENGTHS[kind]) or "no length"
+        if name in written and name not in needed:
+            takes = " and ".join(needed) or "no length"
             raise WindowError(
                 f"A {kind} window has no `{name}`: it takes {takes}.",
                 code="window.length",
@@ -142,12 +177,6 @@ def _check_lengths(written: Mapping[str, Any], kind: str) -> None:
 
 
 def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
-    if spec.timestamp not in TIMESTAMPS:
-        raise WindowError(
-            f"A pane cannot be stamped with {spec.timestamp!r}.",
-            code="window.timestamp",
-            hint=f"Choose one of {', '.join(TIMESTAMPS)}.",
-        )
     if spec.slide_ms > spec.size_ms:
         raise WindowError(
             f"Windows of {spec.size_ms} ms that slide by {spec.slide_ms} ms leave gaps: "
@@ -187,8 +216,9 @@ def _check_together(spec: WindowSpec, written: Mapping[str, Any]) -> None:
         )
     if spec.type == "global":
         if spec.trigger.plain is None:
-            raise trigger_error(
+            raise WindowError(
                 "A global window never ends, so its panes come only by count or time.",
+                code="window.trigger",
                 hint="Add trigger: {count: 100} or trigger: {every_ms: 60000}.",
             )
         if written.get("allowed_lateness_ms"):

@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from weft.declared.key import keys
 from weft.errors import WeftError
 from weft.loading.load import load
 from weft.loading.problem import ProjectError
-from weft.sinks.options import OPTIONS, read_options
+from weft.sinks import options as sinks
+from weft.sinks.options import read_options
+from weft.sources import options as sources
 from weft.sources.generate import Generator
-from weft.sources.mock import check_recipe
-from weft.sources.options import KINDS, check_source
-from weft.windows.window import KEYS, WindowSpec
+from weft.sources.options import check_source
+from weft.sources.spark.mock import check_recipe
+from weft.windows.window import WindowSpec
 
 MAX = 2**63 - 1
 HOSTILE: list[Any] = [
@@ -100,7 +103,9 @@ def refuses(run: Any, *arguments: Any) -> bool:
     return False
 
 
-SOURCE_OPTIONS = [(kind, name) for kind in BASE for name in (*KINDS[kind].options, "unknown")]
+SOURCE_OPTIONS = [
+    (kind, name) for kind in BASE for name in (*keys(sources.declaration(kind)), "unknown")
+]
 
 
 @pytest.mark.parametrize(("kind", "option"), SOURCE_OPTIONS)
@@ -114,7 +119,7 @@ def test_a_source_is_refused_by_the_check_as_by_the_run(
         assert is_refused(tmp_path, streams={"s": source}) >= run, value
 
 
-@pytest.mark.parametrize("option", [*KEYS, "unknown"])
+@pytest.mark.parametrize("option", [*keys(WindowSpec), "unknown"])
 @pytest.mark.parametrize(
     "window",
     [
@@ -142,7 +147,9 @@ SINKS: dict[str, dict[str, Any]] = {
     "metrics": {},
     "memory": {"name": "a"},
 }
-SINK_OPTIONS = [(kind, name) for kind in SINKS for name in (*OPTIONS[kind].model_fields, "unknown")]
+SINK_OPTIONS = [
+    (kind, name) for kind in SINKS for name in (*keys(sinks.declaration(kind)), "unknown")
+]
 
 
 @pytest.mark.parametrize(("kind", "option"), SINK_OPTIONS)

@@ -469,3 +469,88 @@ def test_names_may_be_in_snake_case(tmp_path: Path) -> None:
         "count_orders-input",
         "count_orders",
     ]
+
+
+NESTED = {
+    "source": {"mock": {"keys": 3}},
+    "schema": {"customer": "struct<Id:long,name:string>", "payload": "struct<ts:timestamp,n:int>"},
+    "key": "customer.id",
+    "event_time": "Payload.ts",
+}
+
+
+def test_key_and_event_time_may_be_parts_of_structs() -> None:
+    steps = [{"rename": {"customer": "buyer"}}, {"set": {"n": "payload.n"}}]
+    window = {
+        "from": "renamed",
+        "window": {"type": "tumbling", "size_ms": 1000},
+        "aggregate": {"n": "count(*)"},
+    }
+    project = load(
+        {
+            "app_name": "shop",
+            "streams": {"orders": NESTED},
+            "pipelines": {"renamed": {"from": "orders", "steps": steps}, "counted": window},
+        }
+    )
+    orders, renamed = project.stream("orders"), project.stream("renamed")
+    assert (orders.key, orders.event_time) == (("customer.Id",), "payload.ts")
+    assert (renamed.key, renamed.event_time, renamed.clock) == (
+        ("buyer.Id",),
+        "payload.ts",
+        "inputs",
+    )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"rename": {"payload": "p"}},
+        {"drop": "payload"},
+        {"set": {"payload": "1"}},
+        {"select": ["payload", "customer"]},
+    ],
+)
+def test_rows_keep_their_time_when_the_struct_that_held_it_changes(step: dict[str, Any]) -> None:
+    pipeline = {"from": "orders", "steps": [step]}
+    project = load(
+        {"app_name": "shop", "streams": {"orders": NESTED}, "pipelines": {"p": pipeline}}
+    )
+    assert (project.stream("p").event_time, project.stream("p").clock) == (
+        "_weft.event_time",
+        "inputs",
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "hint"),
+    [
+        ({"key": "customer.ide"}, "schema.unknown-column", "customer.Id"),
+        ({"key": "custmer.id"}, "schema.unknown-column", ""),
+        ({"event_time": "payload.n"}, "project.event-time", "timestamp"),
+        ({"event_time": "payload.ts.x"}, "schema.unknown-column", ""),
+        ({"event_time": "payload."}, "schema.unknown-column", ""),
+    ],
+)
+def test_a_part_that_is_not_there_or_no_time_is_refused(
+    said: dict[str, str], code: str, hint: str
+) -> None:
+    with pytest.raises(ProjectError) as caught:
+        load({"app_name": "shop", "streams": {"orders": {**NESTED, **said}}})
+    [problem] = caught.value.problems
+    assert problem.code == code
+    assert hint in (problem.hint or "")
+
+
+def test_a_part_of_a_struct_where_a_column_is_needed_is_told_with_what_to_do() -> None:
+    window = {
+        "from": "orders",
+        "by": "customer.id",
+        "window": {"type": "tumbling", "size_ms": 1000},
+        "aggregate": {"n": "count(*)"},
+    }
+    with pytest.raises(ProjectError) as caught:
+        load({"app_name": "shop", "streams": {"orders": NESTED}, "pipelines": {"p": window}})
+    [problem] = caught.value.problems
+    assert problem.code == "schema.unknown-column"
+    assert "set" in (problem.hint or "")

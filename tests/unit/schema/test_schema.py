@@ -32,6 +32,11 @@ TYPES = [
     ("struct<a: int, `b c`: string>", "struct<a:int,`b c`:string>"),
     ("struct<a int, b string>", "struct<a:int,b:string>"),
     ("struct<>", "struct<>"),
+    ("varchar(10)", "string"),
+    ("VARCHAR(65535)", "string"),
+    ("char(3)", "string"),
+    ("text", "string"),
+    ("struct<a:varchar(3),b:array<char(1)>>", "struct<a:string,b:array<string>>"),
 ]
 
 
@@ -52,6 +57,11 @@ def test_a_type_is_read_whatever_its_spelling(written: str, kept: str) -> None:
         ("decimal(5,6)", "schema.invalid", "scale"),
         ("decimal(a)", "schema.invalid", "decimal(10,2)"),
         ("int int", "schema.invalid", "decimal"),
+        ("varchar(0)", "schema.invalid", "varchar(20)"),
+        ("varchar(x)", "schema.invalid", "varchar(20)"),
+        ("char(", "schema.invalid", "varchar(20)"),
+        ("varchar(" + "9" * 5000 + ")", "schema.invalid", "varchar(20)"),
+        ("string(5)", "schema.invalid", "decimal"),
         ("struct<a:int,A:int>", "schema.duplicate-column", "case"),
         ("struct<`a:int>", "schema.invalid", "Close"),
         ("array<" * 100 + "int" + ">" * 100, "schema.invalid", "Flatten"),

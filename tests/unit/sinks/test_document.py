@@ -59,6 +59,8 @@ def test_a_key_of_one_text_column_is_that_text() -> None:
     assert to_key({"a": 7}, ("a",)) == b"7"
     assert to_key({"a": "x", "b": 7}, ("a", "b")) == b'{"a":"x","b":7}'
     assert to_key({"a": "x"}, ()) is None
+    assert to_key({"a": {"b": "x"}}, ("a.b",)) == b"x"
+    assert to_key({"a": {"b": "x"}, "c": None}, ("a.b", "c.d")) == b'{"a.b":"x","c.d":null}'
 
 
 def test_cells_are_bare_text() -> None:

@@ -14,10 +14,10 @@ from tests.contracts.event_sinks import Numbered
 from tests.contracts.test_sinks import ONE, SCHEMA, TWO, make_rows, plain
 from weft import sinks
 from weft.sinks import Target
-from weft.sinks.console import ConsoleSink
-from weft.sinks.files import FilesSink
-from weft.sinks.metrics import MetricsSink
-from weft.sinks.options import ConsoleOptions, FilesOptions, MetricsOptions, SinkOptionError
+from weft.sinks.console import ConsoleOptions, ConsoleSink
+from weft.sinks.files import FilesOptions, FilesSink
+from weft.sinks.metrics import MetricsOptions, MetricsSink
+from weft.sinks.options import SinkOptionError
 from weft.sinks.sink import SinkError
 
 ORDERS = Target(app="shop", pipeline="clean", stream="orders.big", columns=("id", "name"))

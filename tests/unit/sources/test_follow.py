@@ -20,9 +20,9 @@ from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from weft.schema.schema import Schema
 from weft.sources.admission import line_of
-from weft.sources.files import FileReader
 from weft.sources.follow import CHANGED, CLOSE_S, Follower
 from weft.sources.pack import Pack
+from weft.sources.spark.files import FileReader
 from weft.sources.watch import SELDOM_S
 
 QUIET_POLLS = 12

@@ -14,9 +14,9 @@ from weft.project.definition import SourceSpec, StreamSpec
 from weft.schema.schema import Schema
 from weft.sources import shop
 from weft.sources.generate import Generator, Recipe
-from weft.sources.mock import MockReader, check_recipe
 from weft.sources.options import SourceError
 from weft.sources.pace import Burst, Pace
+from weft.sources.spark.mock import MockReader, check_recipe
 
 
 def make_recipe(**options: Any) -> Recipe:

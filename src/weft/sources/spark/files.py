@@ -1,0 +1,175 @@
+"""Spark's side of the file source: JSON lines, CSV, Parquet. A batch ends anywhere within a file,
+so that it admits no more than it may."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
+from pyspark.sql.types import StructField, StructType
+
+from weft.project.definition import Processing, StreamSpec
+from weft.sources import lines, parquet, raw
+from weft.sources.admission import LOG
+from weft.sources.content import look
+from weft.sources.files import FilesSource
+from weft.sources.follow import Follower
+from weft.sources.lines import Text
+from weft.sources.pack import FileRange, Pack
+
+
+def open_files(
+    spark: SparkSession,
+    source: FilesSource,
+    stream: StreamSpec,
+    *,
+    checkpoint: Path,
+    processing: Processing,
+) -> DataFrame:
+    """The records of a directory or pattern of files in raw form."""
+    spec = {
+        "path": os.path.join(os.path.abspath(source.path), source.pattern),
+        "format": source.format,
+        "header": source.header,
+        "separator": source.separator,
+        "settle_ms": source.settle_ms,
+        "schema": stream.schema.to_json(),
+        "log": str(checkpoint / LOG),
+        "parallelism": processing.parallelism,
+    }
+    spark.dataSource.register(FileData)
+    reader = spark.readStream.format(FileData.name()).option("spec", json.dumps(spec))
+    return reader.option("maxRows", processing.queue_size).load()
+
+
+class FileData(DataSource):
+    """Spark's view of the file source. Options: `spec`, what `open_files` wrote, and `maxRows` of a
+    batch."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "weft-files"
+
+    def schema(self) -> StructType:
+        spec = json.loads(self.options["spec"])
+        last = raw.HEADER
+        if spec["format"] == "parquet":
+            last = StructField("columns", StructType.fromJson(spec["schema"]))
+        return StructType([*raw.FIELDS, raw.BAD, last])
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        return FileReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
+
+
+class FileReader(DataSourceStreamReader):
+    """Hands out what the follower finds, and reads it in Spark's Python workers."""
+
+    def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
+        self._spec = spec
+        self._max_rows = max_rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileReader, (
+            self._spec,
+            self._max_rows,
+        )  # what was followed is of no use to the workers
+
+    @cached_property
+    def _follower(self) -> Follower:
+        return Follower(self._spec)
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return {"file": 0, "line": 0, "byte": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxRows(self._max_rows)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else self._max_rows
+        return self._follower.ahead(start, most)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        return self._follower.packs(start, end)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Pack)
+        for part in partition.slices:
+            yield from self._read(part)
+
+    def _read(self, part: FileRange) -> Iterator[pa.RecordBatch]:
+        path = None if part.lost else part.file.locate()
+        if path is None or self._is_short(part, path):
+            yield self._one_bad(part)
+        elif self._spec["format"] == "parquet":
+            yield from self._read_rows(part, path)
+        else:
+            yield from self._read_lines(part, path)
+
+    @staticmethod
+    def _is_short(part: FileRange, path: str) -> bool:
+        """Whether a text that may grow has less in it than it had."""
+        found = look(path)
+        return not part.file.whole and part.end is not None and (not found or found.size < part.end)
+
+    def _one_bad(self, part: FileRange) -> pa.RecordBatch:
+        """What is said in the place of records that are not there any more."""
+        gone = "the file was replaced before its records from here on were read; they are gone"
+        position = f"{part.name}#{part.first.line + 1}{part.suffix}"
+        last, column = "header", pa.nulls(1, pa.string())
+        if self._spec["format"] == "parquet":
+            last, column = "columns", pa.nulls(1, self._declared())
+        values = pa.array([b""], pa.binary())
+        return _batch(values, [position], part.reason or gone, last, column)
+
+    def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
+        text = Text(path, part.end, _separator(self._spec))
+        for block in lines.blocks(text, part.first):
+            kept = [
+                (number, record.removesuffix(b"\r"))
+                for number, record in zip(block.numbers, block.records, strict=True)
+                if record.strip() or block.damage
+            ]
+            values = pa.array([record for _, record in kept], pa.binary())
+            positions = [f"{part.name}#{number}{part.suffix}" for number, _ in kept]
+            header = pa.repeat(pa.scalar(part.header, pa.string()), len(kept))
+            yield _batch(values, positions, block.damage or part.reason, "header", header)
+
+    def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
+        declared = self._declared()
+        for first, values, columns, reason in parquet.rows(
+            path, part.first.line, part.end, declared
+        ):
+            numbers = range(first + 1, first + 1 + len(columns))
+            positions = [f"{part.name}#{number}{part.suffix}" for number in numbers]
+            yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
+
+    def _declared(self) -> pa.StructType:
+        return to_arrow_type(StructType.fromJson(self._spec["schema"]), timezone="UTC")
+
+
+def _separator(spec: Mapping[str, Any]) -> bytes | None:
+    return str(spec["separator"]).encode() if spec["format"] == "csv" else None
+
+
+def _batch(
+    values: pa.Array, positions: list[str], reason: str | None, last: str, column: pa.Array
+) -> pa.RecordBatch:
+    count = len(positions)
+    columns = {
+        "value": values,
+        "partition": pa.repeat(pa.scalar(0, pa.int32()), count),
+        "position": pa.array(positions, pa.string()),
+        "timestamp": pa.nulls(count, raw.ARROW.field("timestamp").type),
+        "bad": pa.repeat(pa.scalar(reason, pa.string()), count),
+        last: column,
+    }
+    return pa.RecordBatch.from_pydict(columns)
