@@ -119,7 +119,7 @@ def unknown_column(name: str, names: Iterable[str]) -> SchemaError:
     near = nearest(name, known)
     hint = f"Did you mean {near!r}?" if near else "Use one of the columns listed."
     outer, _, field = name.partition(".")
-    if field and outer in known:
+    if field and outer in known and "." not in (near or ""):
         hint = (
             f"Name a whole column: `set: {{{field}: {name}}}` in a pipeline makes one of the field."
         )
