@@ -117,16 +117,10 @@ def unknown_column(name: str, names: Iterable[str]) -> SchemaError:
     """The error for a column that is not there."""
     known = tuple(names)
     near = nearest(name, known)
-    hint = f"Did you mean {near!r}?" if near else "Use one of the columns listed."
-    outer, _, field = name.partition(".")
-    if field and outer in known and "." not in (near or ""):
-        hint = (
-            f"Name a whole column: `set: {{{field}: {name}}}` in a pipeline makes one of the field."
-        )
     return SchemaError(
         f"There is no column {name!r}. The columns are {', '.join(known) or 'none'}.",
         code="schema.unknown-column",
-        hint=hint,
+        hint=f"Did you mean {near!r}?" if near else "Use one of the columns listed.",
         column=name,
         columns=list(known),
     )

@@ -24,6 +24,7 @@ import pytest
 from tools import cli_reference
 from weft.cli.root import cli
 from weft.loading.document import from_text
+from weft.loading.init import FILES
 from weft.loading.load import load
 from weft.schema.schema import Schema
 from weft.sinks import TableRows
@@ -90,7 +91,8 @@ def commands() -> list[tuple[str, str]]:
 
 
 def write_modules(page: Path, folder: Path) -> None:
-    """Write the modules of a page as the files that their first lines name."""
+    """Write the modules of a page as the files that their first lines name, beside the one of `weft init`."""
+    (folder / "rules.py").write_text(FILES["rules.py"])
     for block in blocks_of(page):
         if block.tag == "python" and (name := MODULE.match(block.text)):
             (folder / f"{name[1]}.py").write_text(block.text)

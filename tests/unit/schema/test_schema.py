@@ -11,7 +11,6 @@ from weft.schema.schema import (
     Type,
     parse_type,
     quote,
-    unknown_column,
 )
 
 TYPES = [
@@ -130,8 +129,3 @@ def test_an_unknown_column_is_told_with_the_nearest() -> None:
 )
 def test_names_are_quoted_where_they_must_be(name: str, quoted: str) -> None:
     assert quote(name) == quoted
-
-
-def test_a_field_in_the_place_of_a_column_is_told_how_to_become_one() -> None:
-    assert "set: {at: order.at}" in (unknown_column("order.at", ["id", "order"]).hint or "")
-    assert "set:" not in (unknown_column("other.at", ["id", "order"]).hint or "")
