@@ -86,6 +86,13 @@ def test_rules_that_are_deep_are_woven_together_as_each_was_checked_alone(run: P
     assert len(run.rows("orders")) == before + 1
 
 
+def test_a_struct_of_constants_keeps_its_names(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("a",)], "s string")
+    made = select(rows, [[("one", "named_struct('id', -1L, 'name', 'x')")]]).first()
+    assert made is not None
+    assert made["one"].asDict() == {"id": -1, "name": "x"}
+
+
 def test_conditions_inside_conditions_are_planned_in_time(spark: SparkSession) -> None:
     nested = "s"
     for _ in range(30):

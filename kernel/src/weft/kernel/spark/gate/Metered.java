@@ -2,6 +2,7 @@ package weft.kernel.spark.gate;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.CreateNamedStruct;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.types.DataType;
 import scala.jdk.javaapi.CollectionConverters;
@@ -32,7 +33,9 @@ final class Metered extends Staged {
     boolean isHidden = false;
     List<Expression> arguments = new ArrayList<>(CollectionConverters.asJava(call.children()));
     if (call.foldable() && !arguments.isEmpty()) {
-      arguments.set(0, new Opaque(arguments.get(0)));
+      // The first argument of a struct is the name of its first field, which Spark must see.
+      int hidden = call instanceof CreateNamedStruct ? 1 : 0;
+      arguments.set(hidden, new Opaque(arguments.get(hidden)));
       isHidden = true;
     }
     return new Metered(
