@@ -59,6 +59,10 @@ check while you type. This is the one that `weft init` writes; `examples/shop` i
 ```yaml
 {file}```
 
+```python
+# rules.py
+{rules}```
+
 What a change of each key does to a project that runs is [a table of its own](changing-a-project.md).
 
 **Names** of streams, pipelines and rules are lower-case words joined by `-` or `_`. Where something takes no title
@@ -136,7 +140,7 @@ def examples() -> Iterator[tuple[str, Project]]:
 
 def render() -> str:
     """The page."""
-    parts = [_HEAD.format(file=FILES[FILE])]
+    parts = [_HEAD.format(file=FILES[FILE], rules=FILES["rules.py"])]
     for section in sections():
         if section.title == "### Source `mock`":
             parts.append(_types())

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from weft.declared.key import is_open, keys
+from weft.declared.key import Key, is_open, keys
 from weft.declared.limit import Fault, Limit, Mistake
+from weft.declared.text import told
 from weft.reason import shown
 from weft.schema.schema import nearest
 
@@ -30,15 +31,25 @@ def faults(declaration: type[Any], written: Any) -> Iterator[Fault]:
             yield Fault("unknown-key", "", (str(name),), tuple(known))
     for name, key in known.items():
         if name not in written:
-            found = [Fault("missing-key", key.limit.expected, (name,))] if key.is_required else []
+            needed = Fault("missing-key", key.limit.expected, (name,), hint=f"Add {_shown(key)}.")
+            found = [needed] if key.is_required else []
         else:
-            below = key.limit.faults(written[name])
-            found = [replace(fault, path=(name, *fault.path)) for fault in below]
+            found = [_below(key, fault) for fault in key.limit.faults(written[name])]
         is_right = is_right and not found
         yield from found
     together: Callable[[Any], Fault | None] | None = getattr(declaration, "together", None)
     if is_right and together is not None and (wrong := together(written)) is not None:
         yield wrong
+
+
+def _below(key: Key, fault: Fault) -> Fault:
+    """A fault of a key's value, with the key's example for what to write."""
+    hint = fault.hint or ("" if fault.path else f"Write it as in {_shown(key)}.")
+    return replace(fault, path=(key.name, *fault.path), hint=hint)
+
+
+def _shown(key: Key) -> str:
+    return f"`{told({key.name: key.example})[1:-1]}`"
 
 
 def made(declaration: type[T], written: Mapping[str, Any], default: T | None = None) -> T:
@@ -84,16 +95,17 @@ def nested(declaration: type[Any], expected: str, *, may_be_null: bool = False) 
 def message(fault: Fault, written: Any, what: str) -> tuple[str, str]:
     """A fault in words: what is wrong with `what`, in which `written` stands, and what to do about it."""
     name = str(fault.path[-1]) if fault.path else what
+    inside = f"`{fault.path[-2]}`" if len(fault.path) > 1 else what
     match fault.mistake:
         case "unknown-key":
             near = nearest(name, fault.words)
             known = ", ".join(fault.words) or "none"
             hint = f"Did you mean {near!r}?" if near else f"Its keys are {known}."
-            return f"{what[:1].upper()}{what[1:]} has no key {shown(name)}.", hint
+            return f"{inside[:1].upper()}{inside[1:]} has no key {shown(name)}.", hint
         case "missing-key":
             return (
-                f"{what[:1].upper()}{what[1:]} needs `{name}`.",
-                f"Add `{name}:`, {fault.expected}.",
+                f"{inside[:1].upper()}{inside[1:]} needs `{name}`, {fault.expected}.",
+                fault.hint,
             )
     value = _at(written, fault.path)
     near = nearest(value, fault.words) if isinstance(value, str) else None
@@ -113,6 +125,8 @@ def _told(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "nothing" if value is None else shown(value)
 
 

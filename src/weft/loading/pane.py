@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from weft.declared.read import faults
 from weft.errors import WeftError
 from weft.gate.expression import check
 from weft.loading.document import Path
@@ -15,6 +17,7 @@ from weft.steps.compile import new_name
 from weft.steps.function import FunctionVersion
 from weft.windows.aggregate import Aggregate, AggregateError, parse_aggregate
 from weft.windows.window import WindowSpec
+from weft.windows.written import refused
 
 MOST_AGGREGATES = 64
 """The kernel keeps a bit for each."""
@@ -48,10 +51,7 @@ def check_window(spec: PipelineSpec, path: Path, report: Problems) -> None:
                     on_key=True,
                 )
         return
-    try:
-        WindowSpec.from_dict(spec.window)
-    except WeftError as error:
-        report.add_error(error, (*path, "window") if path[0] == "pipelines" else path)
+    _check_form(spec.window, (*path, "window") if path[0] == "pipelines" else path, report)
     if spec.join is not None:
         _check_join(spec, path, report)
     elif not spec.aggregate and not spec.reducer:
@@ -62,6 +62,20 @@ def check_window(spec: PipelineSpec, path: Path, report: Problems) -> None:
             "Add `aggregate: {count: count(*)}`.",
             on_key=True,
         )
+
+
+def _check_form(window: Mapping[str, Any], path: Path, report: Problems) -> None:
+    """Note every key of a window that is wrong by itself, or else the first thing that keys mean together."""
+    found = list(faults(WindowSpec, window))
+    for fault in found:
+        report.add_error(refused(fault, window), (*path, *fault.path))
+    if found:
+        return
+    try:
+        WindowSpec.from_dict(window)
+    except WeftError as error:
+        key = str(error.ids.get("key"))
+        report.add_error(error, (*path, key) if key in window else path)
 
 
 def _check_join(spec: PipelineSpec, path: Path, report: Problems) -> None:

@@ -29,7 +29,6 @@ class WindowError(WeftError):
 def refused(fault: Fault, written: Any) -> WindowError:
     """The error for one thing that is wrong with a window."""
     name = str(fault.path[-1]) if fault.path else "window"
-    inside = f"`{fault.path[-2]}`" if len(fault.path) > 1 else "a window"
-    told, hint = message(fault, written, inside)
+    told, hint = message(fault, written, "a window")
     code = "window.key" if fault.mistake == "unknown-key" else _CODES.get(name, "window.number")
     return WindowError(told, code=code, hint=hint, key=name)

@@ -255,3 +255,27 @@ def test_a_wrong_pipeline_is_told_by_code_line_and_hint(
     problems = wrong_file(folder, f"{HEAD}pipelines:\n  {text}\n").problems
     assert [(problem.code, problem.line) for problem in problems] == [(code, line)]
     assert problems[0].hint or code == "project.wrong-type"
+
+
+def test_everything_wrong_with_a_window_is_told_at_its_own_place(folder: Path) -> None:
+    text = HEAD + (
+        "pipelines:\n  p:\n    from: orders\n    aggregate: {n: count(*)}\n    window:\n"
+        "      size_ms: '10'\n      accumulate: 1\n      trigger:\n        erly: {}\n        late: {count: 0}\n"
+    )
+    problems = wrong_file(folder, text).problems
+    assert [(one.code, one.line) for one in problems] == [
+        ("window.number", 13),
+        ("window.flag", 14),
+        ("window.key", 16),
+        ("window.number", 17),
+    ]
+    assert all(problem.hint for problem in problems)
+
+
+def test_what_keys_of_a_window_mean_together_is_told_at_the_key(folder: Path) -> None:
+    text = HEAD + (
+        "pipelines:\n  p:\n    from: orders\n    aggregate: {n: count(*)}\n    window:\n"
+        "      type: session\n      gap_ms: 10\n      ttl_ms: 5\n"
+    )
+    [problem] = wrong_file(folder, text).problems
+    assert (problem.code, problem.line) == ("window.ttl", 15)
