@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import CHARACTER, FLAG, LOCAL_PATH, TEXT, choice, whole
+from weft.declared.limit import FLAG, LOCAL_PATH, TEXT, choice, whole
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import LONGEST_MS, Source, csv_alone
+from weft.sources.options import LONGEST_MS, SEPARATOR, Source, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,20 +53,9 @@ class FilesSource(Source):
             beside={"format": "csv"},
         ),
     ] = True
-    separator: Annotated[
-        str,
-        Key(
-            CHARACTER,
-            "What stands between two values; of CSV alone.",
-            ";",
-            beside={"format": "csv"},
-        ),
-    ] = ","
+    separator: Annotated[str, SEPARATOR] = ","
 
-    @staticmethod
-    def together(written: Mapping[str, Any]) -> Any:
-        """What belongs to CSV alone."""
-        return csv_alone(written)
+    together = staticmethod(csv_alone)
 
     def open(
         self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing

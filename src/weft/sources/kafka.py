@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import CHARACTER, TEXT, Limit, Mistake, choice, settings
+from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import Source, csv_alone
+from weft.sources.options import SEPARATOR, Source, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,15 +64,7 @@ class KafkaSource(Source):
         Literal["json", "csv"],
         Key(choice("json", "csv"), "How a record's value is written.", "csv"),
     ] = "json"
-    separator: Annotated[
-        str,
-        Key(
-            CHARACTER,
-            "What stands between two values; of CSV alone.",
-            ";",
-            beside={"format": "csv"},
-        ),
-    ] = ","
+    separator: Annotated[str, SEPARATOR] = ","
     client: Annotated[
         Mapping[str, Any],
         Key(
@@ -82,10 +74,7 @@ class KafkaSource(Source):
         ),
     ] = field(default_factory=dict)
 
-    @staticmethod
-    def together(written: Mapping[str, Any]) -> Any:
-        """What belongs to CSV alone."""
-        return csv_alone(written)
+    together = staticmethod(csv_alone)
 
     def open(
         self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing

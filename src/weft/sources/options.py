@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from weft.declared.limit import Fault
+from weft.declared.key import Key
+from weft.declared.limit import CHARACTER, Fault
 from weft.declared.read import faults, made, message
 from weft.errors import WeftError
 from weft.project.definition import Processing, StreamSpec
@@ -29,6 +30,11 @@ KINDS: Mapping[str, str] = {
 }
 LONGEST_MS = 10**12
 """The longest time that records of the mock source may be out of order, or a file be waited for: 31 years."""
+
+
+SEPARATOR = Key(
+    CHARACTER, "What stands between two values; of CSV alone.", ";", beside={"format": "csv"}
+)
 
 
 class SourceError(WeftError):

@@ -5,42 +5,22 @@ import java.nio.file.Path;
 import java.util.stream.LongStream;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
-import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.connector.read.streaming.Offset;
-import org.apache.spark.sql.connector.read.streaming.ReadLimit;
-import org.apache.spark.sql.connector.read.streaming.SupportsAdmissionControl;
 
 /**
  * The running side of {@link FeedSource}: the next segment, when it is there, is the next batch.
  */
-final class FeedStream implements MicroBatchStream, SupportsAdmissionControl {
-  private static final String NAME = "segment";
-
+final class FeedStream extends CountedStream {
   private final Path folder;
 
   FeedStream(Path folder) {
+    super("segment");
     this.folder = folder;
   }
 
   @Override
-  public Offset initialOffset() {
-    return new CountOffset(NAME, 0);
-  }
-
-  @Override
-  public Offset deserializeOffset(String json) {
-    return CountOffset.parse(NAME, json);
-  }
-
-  @Override
-  public Offset latestOffset() {
-    throw new UnsupportedOperationException("Spark asks with a start offset.");
-  }
-
-  @Override
-  public Offset latestOffset(Offset start, ReadLimit limit) {
-    // Null says that there is nothing: a first offset of 0 would be a batch of its own.
-    CountOffset next = ((CountOffset) start).plus(1);
+  CountOffset next(CountOffset start) {
+    CountOffset next = start.plus(1);
     return Files.exists(Segment.path(folder, next.count())) ? next : null;
   }
 
@@ -55,10 +35,4 @@ final class FeedStream implements MicroBatchStream, SupportsAdmissionControl {
   public PartitionReaderFactory createReaderFactory() {
     return segment -> new SegmentReader((Segment) segment);
   }
-
-  @Override
-  public void commit(Offset end) {}
-
-  @Override
-  public void stop() {}
 }

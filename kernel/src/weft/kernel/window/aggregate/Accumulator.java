@@ -14,12 +14,23 @@ import weft.kernel.bytes.Blob;
 public abstract class Accumulator implements Serializable {
   private static final long serialVersionUID = 1;
 
+  private final int longs;
+  private final int objects;
+
+  /** An accumulator that takes so many slots of each kind. */
+  protected Accumulator(int longs, int objects) {
+    this.longs = longs;
+    this.objects = objects;
+  }
+
   /** How many long slots the accumulator takes. */
-  public abstract int longs();
+  public final int longs() {
+    return longs;
+  }
 
   /** How many object slots the accumulator takes. */
-  public int objects() {
-    return 0;
+  public final int objects() {
+    return objects;
   }
 
   /** Whether the order of records matters, so that their ids are needed. */

@@ -19,20 +19,11 @@ final class BigSum extends Accumulator {
   private final boolean isMean;
 
   BigSum(int argument, DecimalType input, boolean isMean) {
+    super(1, 1);
     this.argument = argument;
     this.input = input;
     this.isMean = isMean;
     this.type = (DecimalType) (isMean ? WholeSum.meanType(input) : WholeSum.sumType(input));
-  }
-
-  @Override
-  public int longs() {
-    return 1;
-  }
-
-  @Override
-  public int objects() {
-    return 1;
   }
 
   @Override

@@ -27,6 +27,7 @@ final class Collect extends Accumulator {
   private final Tuple tuple;
 
   Collect(int argument, DataType element, boolean isSet) {
+    super(0, 1);
     this.argument = argument;
     this.element = element;
     this.isSet = isSet;
@@ -39,16 +40,6 @@ final class Collect extends Accumulator {
     } else {
       this.tuple = new Tuple(List.of(), false, true, List.of(element));
     }
-  }
-
-  @Override
-  public int longs() {
-    return 0;
-  }
-
-  @Override
-  public int objects() {
-    return 1;
   }
 
   @Override

@@ -11,6 +11,7 @@ final class Count extends Accumulator {
   private final int argument;
 
   private Count(int argument) {
+    super(argument < 0 ? 0 : 1, 0);
     this.argument = argument;
   }
 
@@ -20,11 +21,6 @@ final class Count extends Accumulator {
 
   static Count ofValues(int argument) {
     return new Count(argument);
-  }
-
-  @Override
-  public int longs() {
-    return argument < 0 ? 0 : 1;
   }
 
   @Override

@@ -33,18 +33,9 @@ final class Distinct extends Accumulator {
   private final DataType input;
 
   Distinct(int argument, DataType input) {
+    super(0, 1);
     this.argument = argument;
     this.input = input;
-  }
-
-  @Override
-  public int longs() {
-    return 0;
-  }
-
-  @Override
-  public int objects() {
-    return 1;
   }
 
   @Override

@@ -25,6 +25,7 @@ final class Extreme extends Accumulator {
   private final boolean isLargest;
 
   Extreme(int argument, DataType type, boolean isLargest) {
+    super(2, 0);
     this.argument = argument;
     this.type = type;
     this.isLargest = isLargest;
@@ -41,11 +42,6 @@ final class Extreme extends Accumulator {
         || type instanceof TimestampType
         || type instanceof TimestampNTZType
         || type instanceof BooleanType;
-  }
-
-  @Override
-  public int longs() {
-    return 2;
   }
 
   @Override

@@ -29,14 +29,14 @@ final class Moments extends Accumulator {
   private final boolean hasSquares;
 
   Moments(int argument, Figure figure) {
+    super(hasSquares(figure) ? 5 : 3, 0);
     this.argument = argument;
     this.figure = figure;
-    this.hasSquares = figure != Figure.SUM && figure != Figure.MEAN;
+    this.hasSquares = hasSquares(figure);
   }
 
-  @Override
-  public int longs() {
-    return hasSquares ? 5 : 3;
+  private static boolean hasSquares(Figure figure) {
+    return figure != Figure.SUM && figure != Figure.MEAN;
   }
 
   @Override

@@ -69,20 +69,11 @@ final class Percentile extends Accumulator {
   }
 
   Percentile(int argument, DataType input, double[] shares, boolean isMany) {
+    super(0, 1);
     this.argument = argument;
     this.input = input;
     this.shares = shares;
     this.isMany = isMany;
-  }
-
-  @Override
-  public int longs() {
-    return 0;
-  }
-
-  @Override
-  public int objects() {
-    return 1;
   }
 
   @Override

@@ -33,6 +33,7 @@ final class Pick extends Accumulator {
       boolean takesLast,
       int skipNullOf,
       boolean isOrdered) {
+    super(0, 1);
     this.tuple = tuple;
     this.leading = leading;
     this.trailing = trailing;
@@ -56,16 +57,6 @@ final class Pick extends Accumulator {
   static Pick extreme(int argument, DataType type, boolean isLargest) {
     Tuple tuple = new Tuple(List.of(type), isLargest, false, List.of());
     return new Pick(tuple, new int[] {argument}, new int[0], type, false, argument, false);
-  }
-
-  @Override
-  public int longs() {
-    return 0;
-  }
-
-  @Override
-  public int objects() {
-    return 1;
   }
 
   @Override

@@ -26,6 +26,7 @@ final class WholeSum extends Accumulator {
   private final boolean isMean;
 
   WholeSum(int argument, DataType input, boolean isMean) {
+    super(3, 0);
     this.argument = argument;
     this.input = input;
     this.isMean = isMean;
@@ -52,11 +53,6 @@ final class WholeSum extends Accumulator {
           Math.min(most, decimal.precision() + 4), Math.min(most, decimal.scale() + 4));
     }
     return DataTypes.DoubleType;
-  }
-
-  @Override
-  public int longs() {
-    return 3;
   }
 
   @Override
