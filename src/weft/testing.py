@@ -28,8 +28,9 @@ from weft.lineage.knot import Knot, Status
 from weft.loading.load import load
 from weft.project.definition import Project
 from weft.runtime import session
+from weft.runtime.failures import TAKEN_AWAY
 from weft.runtime.faults import CrashError, Faults
-from weft.runtime.worker import TAKEN_AWAY, Worker
+from weft.runtime.worker import Worker
 from weft.schema.weft import WEFT
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed

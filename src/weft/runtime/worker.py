@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pyspark.sql import SparkSession
@@ -27,10 +25,11 @@ from weft.project.definition import Project, StreamSpec
 from weft.reason import told
 from weft.runtime import belonging, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
+from weft.runtime.failures import TAKEN_AWAY, Failures
 from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.pipeline import RunningPipeline
-from weft.runtime.query import SLOW_SOURCE, Query
+from weft.runtime.query import Query
 from weft.runtime.work import Work
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
@@ -38,24 +37,9 @@ from weft.streams.tables import Tables
 
 log = get_logger(__name__)
 
-FIRST_RETRY_S = 0.5
-LONGEST_RETRY_S = 30.0
 STOPPING_S = 0.02
 """While a query is being stopped, the weaver is told soon that it has."""
-SLOW_STARTS = 6
-"""So often in a row a source may be slow to start before it counts as a failure; no batch has begun by then."""
 LONGEST_REASON = 2000
-TAKEN_AWAY = ("lease.lost", "pipeline.held")
-"""Failures that are none: another worker or a rollback has the pipeline."""
-
-
-@dataclass
-class Failed:
-    """A query that stopped by itself: why, how often in a row, and when it may start again."""
-
-    error: WeftError
-    times: int
-    retry_at: float
 
 
 class Worker:
@@ -82,8 +66,7 @@ class Worker:
         self._queries: dict[str, Query] = {}
         self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
-        self._failed: dict[str, Failed] = {}
-        self._slow: dict[str, int] = {}
+        self._failures = Failures()
         self._project: Project | None = None
         self._project_hash: str | None = None
         self._identity = Identity("", "")
@@ -121,9 +104,9 @@ class Worker:
         """Ask the weaver something."""
         return self._line.call(method, path, body)
 
-    def failures(self) -> dict[str, WeftError]:
+    def failures(self) -> Mapping[str, WeftError]:
         """The pipelines that failed and have not tied a knot since, with the reason."""
-        return {name: failed.error for name, failed in self._failed.items()}
+        return self._failures.errors()
 
     def run(self) -> None:
         """Work until `stop` is called from another thread or a signal handler."""
@@ -183,10 +166,8 @@ class Worker:
             left = patience.get(name, PATIENCE_S)
             threading.Thread(target=self._stop, args=(name, query, left), daemon=True).start()
         for name, assignment in wanted.items():
-            failed = self._failed.get(name)
-            if name in self._queries or (failed and failed.retry_at > time.monotonic()):
-                continue
-            self._start(name, assignment)
+            if name not in self._queries and not self._failures.is_waiting(name):
+                self._start(name, assignment)
         return any(query.is_stopping for query in list(self._queries.values()))
 
     def _stop(self, name: str, query: Query, patience: float) -> None:
@@ -285,7 +266,7 @@ class Worker:
                 run.deliver_newest()
             self._queries[name] = Query(run)
         except Exception as error:
-            self._note_failure(name, _as_weft(name, error))
+            self._failures.note(name, _as_weft(name, error))
             return
         self._versions[name] = (assignment["version"], assignment["epoch"])
         log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
@@ -296,17 +277,9 @@ class Worker:
                 continue
             self._queries.pop(name, None)  # `abandon` may have been quicker
             failure = query.failure()
-            if failure is not None and not self._is_slow_start(name, failure):
+            if failure is not None and not self._failures.is_slow_start(name, failure):
                 self._tell_failure(query, failure)
-                self._note_failure(name, failure)
-
-    def _is_slow_start(self, name: str, failure: WeftError) -> bool:
-        """Whether a query only has to be started again, since its source was not there in time."""
-        if failure.code != SLOW_SOURCE:
-            return False
-        self._slow[name] = self._slow.get(name, 0) + 1
-        log.info("%s It is started again.", failure.message)
-        return self._slow[name] < SLOW_STARTS
+                self._failures.note(name, failure)
 
     def _tell_failure(self, query: Query, error: WeftError) -> None:
         """Mark the knot in hand, unless the pipeline was taken away or the weaver cannot be told."""
@@ -321,15 +294,6 @@ class Worker:
                 "the failure of pipeline %s is not noted: %s", query.run.name, refused.message
             )
 
-    def _note_failure(self, name: str, error: WeftError) -> None:
-        before = self._failed.get(name)
-        times = before.times + 1 if before else 1
-        delay = min(FIRST_RETRY_S * 2 ** (times - 1), LONGEST_RETRY_S)
-        if error.code in TAKEN_AWAY:
-            delay = 0.0
-        self._failed[name] = Failed(error, times, time.monotonic() + delay)
-        log.warning("pipeline %s: %s Trying again in %.1f s.", name, error.message, delay)
-
     def _sync(self, revision: int, wait: float) -> Any:
         body = {
             "host": socket.gethostname(),
@@ -340,8 +304,8 @@ class Worker:
             "wait": wait,
             "pipelines": self._report(),
             "failed": {
-                name: failed.error.to_dict()
-                for name, failed in self._failed.items()
+                name: error.to_dict()
+                for name, error in self.failures().items()
                 if name in self._assigned
             },
         }
@@ -350,15 +314,14 @@ class Worker:
     def _tokens(self) -> dict[str, int]:
         """The leases to keep: of queries that run, and of those that are about to be started."""
         running = {name: query.run.token for name, query in list(self._queries.items())}
-        waiting = {n: token for n, token in self._assigned.items() if n not in self._failed}
+        waiting = {n: token for n, token in self._assigned.items() if n not in self.failures()}
         return {**waiting, **running}
 
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
         for name, query in list(self._queries.items()):
             if query.run.tied:
-                self._failed.pop(name, None)
-                self._slow.pop(name, None)
+                self._failures.forget(name)
             report[name] = {
                 "token": query.run.token,
                 "state": _state(query),
