@@ -16,9 +16,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-from weft.schema.weft import WEFT
+from weft.schema.weft import CONTROL, WEFT
 
-CONTROL_COLUMN = "_control"
 MODULUS = 1 << 256
 
 Encoder = Callable[[Any], bytes]
@@ -45,7 +44,7 @@ def record_hash(record: Mapping[str, Any], schema: Mapping[str, Any]) -> bytes:
 
 def hasher(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
     """What hashes the records of a schema, one by one."""
-    columns = [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL_COLUMN)]
+    columns = [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL)]
     encode = _fields(columns)
 
     def hash_record(record: Mapping[str, Any]) -> bytes:

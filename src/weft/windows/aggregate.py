@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from weft.errors import WeftError
-from weft.schema.weft import WEFT
+from weft.schema.weft import CONTROL, WEFT
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 NUMBERS = ("byte", "tinyint", "short", "smallint", "int", "integer", "long", "bigint")
 FRACTIONS = ("float", "real", "double")
-RESERVED = ("window", WEFT, "_control")
+RESERVED = ("window", WEFT, CONTROL)
 
 
 class AggregateError(WeftError):

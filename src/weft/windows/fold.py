@@ -14,7 +14,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from weft.reason import reason_of
 from weft.schema.arrow import Columns, Reasons, to_records
 from weft.schema.schema import Schema, quoted
-from weft.schema.weft import WEFT
+from weft.schema.weft import CONTROL, WEFT
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State
 from weft.windows.panes import attach as attach_panes
@@ -41,7 +41,7 @@ def attach(
     `make` is called in the Python workers. The answer has one more column, `bad`: why the reducer gave no
     result for the pane, whose columns of the result are then null.
     """
-    columns = [quoted(name) for name in frame.columns if name not in (WEFT, "_control")]
+    columns = [quoted(name) for name in frame.columns if name not in (WEFT, CONTROL)]
     rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",), total=True)
     panes = attach_panes(
         frame,

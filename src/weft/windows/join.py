@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 from weft.gate.spark import expression
 from weft.schema.schema import quoted
-from weft.schema.weft import WEFT
+from weft.schema.weft import CONTROL, WEFT
 from weft.windows.aggregate import Aggregate
 from weft.windows.panes import State
 from weft.windows.panes import attach as attach_panes
@@ -85,7 +85,7 @@ def _side(
     row = sql.struct(*(sql.col(quoted(column)) for column in _columns(frame)))
     other_row = sql.struct(*(sql.col(quoted(column)) for column in _columns(other)))
     empty = sql.lit(None).cast(other.select(other_row).schema[0].dataType)
-    control = frame["_control"]
+    control = frame[CONTROL]
     if not is_left:
         control = sql.regexp_replace(control, r"^\{", '{"input": 1, ')
     return frame.select(
@@ -94,12 +94,12 @@ def _side(
         (empty if is_left else row).alias("right"),
         sql.lit(0 if is_left else 1).alias("_input"),
         frame[WEFT],
-        control.alias("_control"),
+        control.alias(CONTROL),
     )
 
 
 def _columns(frame: DataFrame) -> list[str]:
-    return [name for name in frame.columns if name not in (WEFT, "_control")]
+    return [name for name in frame.columns if name not in (WEFT, CONTROL)]
 
 
 def _pairs(kind: Kind, keys: list[str]) -> str:

@@ -14,7 +14,7 @@ import weft.kernel.bytes.Sha256;
  * and the record's id, and sums the hashes. Used by one task; makes no garbage per record.
  */
 public final class RecordHash {
-  public static final String SYSTEM = "_weft";
+  public static final String WEFT = "_weft";
   public static final String CONTROL = "_control";
   private static final int HASH_BYTES = 32;
 
@@ -35,7 +35,7 @@ public final class RecordHash {
     if (Arrays.stream(fields).skip(columns).anyMatch(field -> !isSystem(field.name()))) {
       throw new IllegalArgumentException(
           "The columns "
-              + SYSTEM
+              + WEFT
               + " and "
               + CONTROL
               + " must come last in "
@@ -43,14 +43,14 @@ public final class RecordHash {
               + ".");
     }
     this.user = new CanonicalForm.Fields(Arrays.copyOf(fields, columns));
-    this.system = schema.getFieldIndex(SYSTEM).isDefined() ? schema.fieldIndex(SYSTEM) : -1;
+    this.system = schema.getFieldIndex(WEFT).isDefined() ? schema.fieldIndex(WEFT) : -1;
     StructType inner = system < 0 ? new StructType() : (StructType) fields[system].dataType();
     this.id = inner.getFieldIndex("id").isDefined() ? inner.fieldIndex("id") : -1;
     this.systemRow = new UnsafeRow(inner.length());
   }
 
   private static boolean isSystem(String name) {
-    return name.equals(SYSTEM) || name.equals(CONTROL);
+    return name.equals(WEFT) || name.equals(CONTROL);
   }
 
   public void add(UnsafeRow row) {

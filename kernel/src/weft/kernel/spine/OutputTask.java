@@ -43,8 +43,8 @@ final class OutputTask {
     this.hash = new RecordHash(schema);
     this.row = new UnsafeRow(schema.length());
     this.system =
-        schema.getFieldIndex(RecordHash.SYSTEM).isDefined()
-            ? schema.fieldIndex(RecordHash.SYSTEM)
+        schema.getFieldIndex(RecordHash.WEFT).isDefined()
+            ? schema.fieldIndex(RecordHash.WEFT)
             : -1;
     StructType inner =
         system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();

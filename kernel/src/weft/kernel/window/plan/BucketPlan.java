@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.hash.RecordHash;
 import weft.kernel.spark.Catalyst;
 import weft.kernel.spark.Inputs;
 import weft.kernel.spark.RowGenerator;
@@ -29,8 +30,8 @@ import weft.kernel.window.bucket.RocksState;
 
 /** The parts that every operator with buckets puts its plan together from. */
 final class BucketPlan {
-  static final String WEFT = "_weft";
-  static final String CONTROL = "_control";
+  static final String WEFT = RecordHash.WEFT;
+  static final String CONTROL = RecordHash.CONTROL;
 
   /** Places of the columns that come first. */
   static final int CONTROL_AT = 0;
