@@ -70,6 +70,15 @@ class Leases:
             if lease.worker == worker and self._is_live(lease)
         }
 
+    def soonest_end(self, *, but: str) -> timedelta | None:
+        """How long until the first lease of another worker than this one runs out, unless it is renewed."""
+        ends = [
+            self.duration - (self._clock.elapsed() - self._heard_of(lease))
+            for lease in self._records.scan(Lease, "leases")
+            if lease.worker != but and self._is_live(lease)
+        ]
+        return min(ends, default=None)
+
     def acquire(self, pipeline: str, worker: str) -> Lease | None:
         """Give a pipeline to a worker unless another one holds it; a new holder gets a new token."""
         current = self.find(pipeline)
@@ -107,8 +116,11 @@ class Leases:
         return lease
 
     def _is_live(self, lease: Lease) -> bool:
-        heard = self._heard.get(lease.pipeline, self._started)
-        return lease.worker is not None and self._clock.elapsed() - heard < self.duration
+        silent = self._clock.elapsed() - self._heard_of(lease)
+        return lease.worker is not None and silent < self.duration
+
+    def _heard_of(self, lease: Lease) -> timedelta:
+        return self._heard.get(lease.pipeline, self._started)
 
     def _write(self, lease: Lease, *, before: Lease | None) -> Lease:
         self._records.store.apply(

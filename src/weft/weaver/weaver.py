@@ -239,8 +239,10 @@ class Weaver:
                 self.metrics.state(name, running.state_size)
         if revision == self._revision and not self.tasks.waiting_for(report.worker):
             self.workers.waiting.add(report.worker)
+            end = self.leases.soonest_end(but=report.worker)
+            patience = wait if end is None else min(wait, end.total_seconds())
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), wait)
+                await asyncio.wait_for(self._changed.wait(), patience)
             self.workers.waiting.discard(report.worker)
             self.workers.note(report)
         project = self.catalog.find_project()

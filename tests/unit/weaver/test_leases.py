@@ -106,3 +106,15 @@ def test_a_lease_that_ran_out_can_be_revoked_and_a_live_one_cannot(
     leases.revoke("clean")
     with pytest.raises(LeaseLostError):
         leases.check("clean", "a", held.token)
+
+
+def test_a_worker_that_waits_knows_when_the_next_lease_of_another_runs_out(
+    leases: Leases, clock: ManualClock
+) -> None:
+    leases.acquire("clean", "a")
+    clock.advance(timedelta(seconds=1))
+    leases.acquire("german", "b")
+    assert leases.soonest_end(but="c") == leases.duration - timedelta(seconds=1)
+    assert leases.soonest_end(but="a") == leases.duration
+    clock.advance(leases.duration)
+    assert leases.soonest_end(but="c") is None
