@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,11 @@ MARKERS = {
     "stack": "stack",
     "web": "browser",
 }
+
+
+# Every JVM that a test starts, whoever starts it: what they run is short, and Java's second compiler takes longer
+# over it than it saves.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
