@@ -57,8 +57,8 @@ def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_pat
     result = spine.write(frame, prefix="k", outputs=outputs, verdict=None, latest_ms=15_000)
     assert result.outputs["out"].rows == 6
     assert result.partitions == {
-        "0": spine.Span(ahead=0, max_event_time_us=8_000_000),
-        "1": spine.Span(ahead=1, max_event_time_us=15_000_000),
+        "0": spine.PartitionSpan(ahead=0, max_event_time_us=8_000_000),
+        "1": spine.PartitionSpan(ahead=1, max_event_time_us=15_000_000),
     }
 
 
