@@ -14,6 +14,7 @@ import weft.kernel.table.Wake;
  * rolled back. Used by one query.
  */
 public final class StreamReader {
+  private static final long LOCAL_LOOK_MILLIS = 10;
   private static final Set<String> TICKED = ConcurrentHashMap.newKeySet();
 
   private final TableLog log;
@@ -32,6 +33,11 @@ public final class StreamReader {
   public static void tick(String name) {
     TICKED.add(name);
     Wake.added(name);
+  }
+
+  /** How long to wait between two looks at the table for what another process adds, at most. */
+  public long lookMillis() {
+    return log.isLocal() ? Math.min(LOCAL_LOOK_MILLIS, options.waitMillis()) : options.waitMillis();
   }
 
   /** Takes what there is now for all that there will ever be. */

@@ -45,6 +45,11 @@ public final class TableLog {
     return new TableLog(path, storage);
   }
 
+  /** Whether a look at the table costs next to nothing. */
+  public boolean isLocal() {
+    return storage instanceof LocalLog;
+  }
+
   /** Whether the table was created. */
   public synchronized boolean exists() throws IOException {
     return version() != Commit.NONE;

@@ -15,7 +15,15 @@ public final class Wake {
   private static final Set<String> RELEASED = new HashSet<>();
   private static final Set<String> BUSY = new HashSet<>();
 
-  private Wake() {}
+  private final String query;
+  private final Set<String> keys;
+  private long seen;
+
+  /** The wait of a query, which ends by any of these tables and ticks. */
+  public Wake(String query, Set<String> keys) {
+    this.query = query;
+    this.keys = keys;
+  }
 
   /** Something was added to the table in a folder, or asked of its readers. */
   public static synchronized void added(String path) {
@@ -41,24 +49,25 @@ public final class Wake {
   }
 
   /**
-   * Waits until something is added to one of these tables after {@code seen}, at most so long, and
-   * returns what to pass as {@code seen} next time. A query that just ran a batch does not wait.
+   * Waits until something is added to one of the tables that the query reads, at most so long, and
+   * says whether it was woken. A query that just ran a batch does not wait.
    */
-  public static synchronized long await(
-      String query, Set<String> paths, long seen, long millis) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    boolean ran = BUSY.remove(query);
-    while (!ran && count(paths) == seen && !RELEASED.contains(query)) {
-      long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-      if (left <= 0) {
-        break;
+  public boolean await(long millis) throws InterruptedException {
+    synchronized (Wake.class) {
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+      boolean ran = BUSY.remove(query);
+      long left = millis;
+      while (!ran && count() == seen && !RELEASED.contains(query) && left > 0) {
+        Wake.class.wait(left);
+        left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
       }
-      Wake.class.wait(left);
+      boolean isWoken = ran || count() != seen || RELEASED.contains(query);
+      seen = count();
+      return isWoken;
     }
-    return count(paths);
   }
 
-  private static long count(Set<String> paths) {
-    return paths.stream().mapToLong(path -> ADDED.getOrDefault(path, 0L)).sum();
+  private long count() {
+    return keys.stream().mapToLong(key -> ADDED.getOrDefault(key, 0L)).sum();
   }
 }

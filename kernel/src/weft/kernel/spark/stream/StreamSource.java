@@ -55,7 +55,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   private final StreamOptions options;
   private final StreamReader reader;
   private final Path folder;
-  private long seen;
+  private final Wake wake;
 
   StreamSource(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
       throws IOException {
@@ -63,6 +63,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     this.schema = schema;
     this.options = options;
     this.reader = new StreamReader(TableLog.of(spark, options.path()), options);
+    this.wake = new Wake(options.query(), options.wakes());
     Path path = new Path(options.path());
     this.folder = path.getFileSystem(Sessions.hadoopConf(spark)).makeQualified(path);
   }
@@ -94,15 +95,19 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   @Override
   public Offset latestOffset(Offset start, ReadLimit limit) {
     Offset latest = look(start, limit);
-    if (latest != start || options.waitMillis() == 0) {
-      return latest;
+    boolean isWoken = false;
+    // Whoever is woken by another of the query's tables has to let Spark ask that one.
+    for (long left = options.waitMillis();
+        latest == start && !isWoken && left > 0;
+        left -= reader.lookMillis()) {
+      try {
+        isWoken = wake.await(reader.lookMillis());
+      } catch (InterruptedException e) {
+        throw Sneaky.raise(e);
+      }
+      latest = look(start, limit);
     }
-    try {
-      seen = Wake.await(options.query(), options.wakes(), seen, options.waitMillis());
-    } catch (InterruptedException e) {
-      throw Sneaky.raise(e);
-    }
-    return look(start, limit);
+    return latest;
   }
 
   private Offset look(Offset start, ReadLimit limit) {
