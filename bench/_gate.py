@@ -23,8 +23,8 @@ from weft.errors import WeftError
 from weft.gate.spark import select
 from weft.loading.pane import checked_aggregate
 from weft.runtime import session
-from weft.runtime.relay import WEFT
 from weft.runtime.weaving import run_stages
+from weft.schema.weft import WEFT, WEFT_TYPE
 from weft.weaving.rule import Rule
 from weft.weaving.weave import Moment, compile_weave
 from weft.windows import panes
@@ -54,7 +54,7 @@ class Tried:
             "'event_time', timestamp_millis(coalesce(n, 0)), 'watermark', cast(null as timestamp))"
         )
         self._rows = (
-            rows.withColumn("_weft", sql.expr(weft).cast(WEFT))
+            rows.withColumn(WEFT, sql.expr(weft).cast(str(WEFT_TYPE)))
             .drop("n")
             .coalesce(1)
             .localCheckpoint()
