@@ -34,6 +34,7 @@ PROJECT: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def _nobody_looks_by_himself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "LOOK_MS", 600_000)
+    monkeypatch.setattr(read, "WAIT_MS", 600_000)
 
 
 def record(number: int, second: int) -> dict[str, Any]:
@@ -48,6 +49,16 @@ def test_what_is_added_to_any_input_wakes_all_that_follow(tmp_path: Path) -> Non
         run.feed("left", [record(4, 6)])
         assert sorted(row["id"] for row in run.rows("small")) == [1, 2, 3, 4]
         assert [row["n"] for row in run.rows("counts")] == [2]
+
+
+def test_what_one_batch_leaves_of_another_input_is_taken_by_the_next(tmp_path: Path) -> None:
+    with play(PROJECT, storage=tmp_path) as run:
+        run.api.post("/pipelines/both/stop").raise_for_status()
+        for number in range(3):
+            run.feed("right", [record(number, number)])
+        run.api.post("/pipelines/both/start").raise_for_status()
+        run.settle()
+        assert [row["id"] for row in run.rows("all")] == [0, 1, 2]
 
 
 def test_a_pipeline_that_waits_can_be_rolled_back_and_changed(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def open_input(
         max_rows=run.project.processing.queue_size,
         max_knots=knots,
         buckets=buckets,
-        waiting=Waiting(run.query, [run.name, *names, *tables]) if position == 0 else None,
+        waiting=Waiting(run.query, () if position else (run.name, *names, *tables)),
     )
 
 

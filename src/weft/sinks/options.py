@@ -3,6 +3,7 @@ the project's check and by `open`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,7 +35,7 @@ class SinkOptionError(SinkError):
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ABC):
     """A kind of sink: its fields are what may stand below it."""
 
     takes_others: ClassVar[bool] = False
@@ -42,17 +43,17 @@ class Options:
     """Whether rows that were rolled back can be taken out of it again."""
 
     @property
+    @abstractmethod
     def place(self) -> str:
         """Where the rows go, as a plan names it."""
-        raise NotImplementedError
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the options name, so that they can be checked against the stream."""
         return ()
 
+    @abstractmethod
     def open(self, target: Target) -> Sink:
         """The sink, ready to deliver the rows of a stream."""
-        raise NotImplementedError
 
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> Options:

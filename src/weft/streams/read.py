@@ -13,16 +13,19 @@ from weft import kernel
 SOURCE_FORMAT = "weft-stream"
 
 
-LOOK_MS = 100
-"""A query that is not woken looks by itself after so long: another process may have written."""
+LOOK_MS = 10
+"""A query that is not woken looks at its first table after so long, if it is local: others may have written."""
+WAIT_MS = 100
+"""It looks at all of them, or at remote ones, after so long."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A query that waits for more where its first table is read, until one of its tables or ticks wakes it."""
+    """A query that waits for more where one of its tables is read, until any of them or a tick wakes it."""
 
     query: str
-    wakes: Sequence[str]
+    wakes: Sequence[str] = ()
+    """What ends its wait; empty where it does not wait."""
 
 
 def open_table(
@@ -40,8 +43,8 @@ def open_table(
     """The stream in a table's folder as a frame: whole knots after `start_knot`, without those cut.
 
     A batch admits knots until `max_rows` rows or `max_knots` knots (0: all). With `buckets` there is a column
-    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks. `waiting` is
-    given to one of the tables that a query reads: it then needs no interval, and runs as soon as there is more.
+    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks. A query
+    that is `waiting` at one of its tables needs no interval, and runs as soon as there is more.
     """
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
     limits = {
@@ -52,7 +55,8 @@ def open_table(
     }
     if waiting is not None:
         reader = reader.option("query", waiting.query).option("wakes", "\n".join(waiting.wakes))
-        reader = reader.option("waitMillis", LOOK_MS)
+        reader = reader.option("waitMillis", WAIT_MS if waiting.wakes else 0)
+        reader = reader.option("lookMillis", LOOK_MS)
     return reader.option("name", name).options(**limits).load(path)
 
 

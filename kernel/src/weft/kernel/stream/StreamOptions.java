@@ -15,9 +15,10 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param maxKnots how many knots a batch admits, 0 for all there are
  * @param startKnot the last knot that is not read
  * @param buckets how many buckets get a control row per batch, 0 for none
- * @param query the query that waits here for more, empty when it does not
+ * @param query the query that reads it, which may wait here for more
  * @param wakes what its wait ends by: the tables and the ticks of all its sources
- * @param waitMillis how long it waits before it looks by itself
+ * @param waitMillis how long it waits before Spark looks at all of its tables, 0 when it does not
+ * @param lookMillis how long it waits before it looks at this table, if that is local
  */
 public record StreamOptions(
     String path,
@@ -28,7 +29,8 @@ public record StreamOptions(
     int buckets,
     String query,
     Set<String> wakes,
-    long waitMillis) {
+    long waitMillis,
+    long lookMillis) {
 
   public static StreamOptions of(Map<String, String> options) {
     CaseInsensitiveStringMap given =
@@ -47,6 +49,7 @@ public record StreamOptions(
         given.getInt("buckets", 0),
         given.getOrDefault("query", ""),
         Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
-        given.getLong("waitMillis", 0));
+        given.getLong("waitMillis", 0),
+        given.getLong("lookMillis", 0));
   }
 }

@@ -14,7 +14,6 @@ import weft.kernel.table.Wake;
  * rolled back. Used by one query.
  */
 public final class StreamReader {
-  private static final long LOCAL_LOOK_MILLIS = 10;
   private static final Set<String> TICKED = ConcurrentHashMap.newKeySet();
 
   private final TableLog log;
@@ -37,7 +36,8 @@ public final class StreamReader {
 
   /** How long to wait between two looks at the table for what another process adds, at most. */
   public long lookMillis() {
-    return log.isLocal() ? Math.min(LOCAL_LOOK_MILLIS, options.waitMillis()) : options.waitMillis();
+    long wait = options.waitMillis();
+    return log.isLocal() ? Math.min(options.lookMillis(), wait) : wait;
   }
 
   /** Takes what there is now for all that there will ever be. */

@@ -21,11 +21,9 @@ import weft.kernel.bytes.Blob;
  * grouped so that the answer is within 0.4 percent of the true value. Which of the two it is
  * depends on the values alone.
  *
- * <p>The quantile sketches of Apache DataSketches 6.2, KLL and REQ, choose at random what they
- * keep: ten runs over the same 50,000 records gave ten different answers, and a pane must be the
- * same when its batch runs again. They bound the rank of an answer and not its distance from the
- * true value: of 500,000 lognormal values, KLL with k = 200 missed the 99th percentile by 13
- * percent.
+ * <p>The quantile sketches of Apache DataSketches, KLL and REQ, choose at random what they keep,
+ * and a pane must be the same when its batch runs again. They bound the rank of an answer and not
+ * its distance from the true value.
  *
  * <p>Values are doubles, so whole numbers beyond 2^53 lose their last digits.
  */
