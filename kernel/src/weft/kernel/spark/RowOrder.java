@@ -1,6 +1,7 @@
 package weft.kernel.spark;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -25,9 +26,16 @@ public final class RowOrder {
 
   /** The order by columns of these types, of which so many come first in falling order. */
   public static Comparator<InternalRow> of(DataType[] types, int falling) {
+    boolean[] isFalling = new boolean[types.length];
+    Arrays.fill(isFalling, 0, falling, true);
+    return of(types, isFalling);
+  }
+
+  /** The order by columns of these types, each rising or falling. */
+  public static Comparator<InternalRow> of(DataType[] types, boolean[] isFalling) {
     List<SortOrder> orders = new ArrayList<>();
     for (int at = 0; at < types.length; at++) {
-      var direction = at < falling ? Descending$.MODULE$ : Ascending$.MODULE$;
+      var direction = isFalling[at] ? Descending$.MODULE$ : Ascending$.MODULE$;
       orders.add(
           new SortOrder(
               new BoundReference(at, types[at], true),

@@ -29,12 +29,15 @@ public final class BucketMessage {
   /** In and out: records whose aggregates cannot be computed. */
   public static final int DEAD = 7;
 
+  /** Between the steps of a product: letters for a level, which is in the place of the time. */
+  public static final int PARCEL = 8;
+
   /** Columns of a message that goes into a bucket. */
-  static final int KIND = 1;
+  public static final int KIND = 1;
 
   static final int KNOT = 2;
-  static final int TIME = 3;
-  static final int PAYLOAD = 4;
+  public static final int TIME = 3;
+  public static final int PAYLOAD = 4;
 
   /**
    * The knot of segments whose records came before any window of theirs fired, whichever knots

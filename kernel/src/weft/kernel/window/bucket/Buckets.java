@@ -29,7 +29,7 @@ public final class Buckets {
   }
 
   /** The bucket of a group. */
-  static int ofGroup(int group, int buckets) {
+  public static int ofGroup(int group, int buckets) {
     return Math.floorMod(Murmur3_x86_32.hashInt(group, SPARK_SEED), buckets);
   }
 

@@ -2,6 +2,7 @@ package weft.kernel.window.bucket;
 
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.api.java.function.FlatMapGroupsWithStateFunction;
 import org.apache.spark.sql.Row;
@@ -44,6 +45,11 @@ public final class HeapState implements FlatMapGroupsWithStateFunction<Integer, 
           @Override
           public void remove(byte[] key) {
             values.remove(UTF8String.fromBytes(key));
+          }
+
+          @Override
+          public List<byte[]> keys() {
+            return values.keySet().stream().map(UTF8String::getBytes).toList();
           }
         };
     Iterator<Row> out = engine.run(group, rows, store).iterator();

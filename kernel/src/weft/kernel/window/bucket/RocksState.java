@@ -1,5 +1,7 @@
 package weft.kernel.window.bucket;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.MapState;
@@ -48,6 +50,13 @@ public final class RocksState extends StatefulProcessor<Integer, Row, Row> {
           @Override
           public void remove(byte[] key) {
             state.removeKey(key);
+          }
+
+          @Override
+          public List<byte[]> keys() {
+            List<byte[]> keys = new ArrayList<>();
+            CollectionConverters.asJava(state.keys()).forEachRemaining(keys::add);
+            return keys;
           }
         };
     return CollectionConverters.asScala(

@@ -9,14 +9,12 @@ import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** A record whose aggregates cannot be computed, as the letter that tells of it. */
-final class DeadRow {
-  private static final String STEP = "aggregate";
-
+/** A record whose values cannot be computed, as the letter that tells of it. */
+public final class DeadRow {
   private DeadRow() {}
 
   /** The columns of a dead letter, as every stage of a pipeline writes them. */
-  static StructType type(Dataset<Row> rows) {
+  public static StructType type(Dataset<Row> rows) {
     return new StructType()
         .add("raw", DataTypes.BinaryType)
         .add("position", DataTypes.StringType)
@@ -27,7 +25,7 @@ final class DeadRow {
   }
 
   /** The letter of a record that has failed for a reason, and null of one that has not. */
-  static Column of(Dataset<Row> rows, Column reason) {
+  public static Column of(Dataset<Row> rows, Column reason, String step) {
     List<Column> columns = new ArrayList<>();
     BucketPlan.columns(rows, columns);
     columns.remove(columns.size() - 1);
@@ -35,7 +33,7 @@ final class DeadRow {
         functions.struct(
             functions.lit(null).cast(DataTypes.BinaryType).as("raw"),
             BucketPlan.id().as("position"),
-            functions.lit(STEP).as("step"),
+            functions.lit(step).as("step"),
             reason.as("reason"),
             functions.call_function("weft_record", columns.toArray(new Column[0])).as("record"),
             functions.col(BucketPlan.WEFT));

@@ -10,25 +10,25 @@ import weft.kernel.window.bucket.BucketMessage;
 import weft.kernel.window.bucket.Buckets;
 
 /** Addresses messages to buckets. */
-final class Mail {
+public final class Mail {
 
   private final int[] groups;
 
-  Mail(int buckets) {
+  public Mail(int buckets) {
     this.groups = Buckets.groups(buckets);
   }
 
-  InternalRow message(int bucket, int kind, long knot, long time, byte[] payload) {
+  public InternalRow message(int bucket, int kind, long knot, long time, byte[] payload) {
     return new GenericInternalRow(new Object[] {groups[bucket], kind, knot, time, payload});
   }
 
   /** A control row, which names its bucket itself. */
-  InternalRow control(UTF8String text) {
+  public InternalRow control(UTF8String text) {
     int bucket = Json.parse(text.toString()).get("bucket").intValue();
     return message(bucket, BucketMessage.CONTROL, 0, 0, text.getBytes());
   }
 
-  static Iterator<InternalRow> one(InternalRow row) {
+  public static Iterator<InternalRow> one(InternalRow row) {
     return List.of(row).iterator();
   }
 }

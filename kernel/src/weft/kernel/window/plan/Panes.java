@@ -50,7 +50,7 @@ public final class Panes {
     List<Aggregate> aggregates = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
     Tries tries = new Tries();
-    spec.path("aggregates").forEach(each -> aggregates.add(define(rows, each, arguments, tries)));
+    spec.path("aggregates").forEach(each -> aggregates.add(BucketPlan.define(rows, each, arguments, tries::value)));
     SlotLayout layout =
         new SlotLayout(
             aggregates, Slicer.arguments(keys.size()), window.timestamp, window.hasSpan());
@@ -64,7 +64,7 @@ public final class Panes {
     inputs.add(
         tries.isEmpty()
             ? functions.lit(null).cast(DeadRow.type(rows))
-            : DeadRow.of(rows, tries.error()));
+            : DeadRow.of(rows, tries.error(), "aggregate"));
     inputs.addAll(keys);
     inputs.addAll(arguments);
     if (layout.isOrdered) {
@@ -95,26 +95,5 @@ public final class Panes {
     Column watermark = inputs.get(BucketPlan.WATERMARK_AT);
     Column age = functions.unix_micros(watermark).minus(functions.unix_micros(eventTime));
     return eventTime.isNull().or(age.geq(functions.lit(Millis.toMicros(window.lateness))));
-  }
-
-  private static Aggregate define(
-      Dataset<Row> rows, JsonNode each, List<Column> arguments, Tries tries) {
-    String function = each.get("function").textValue();
-    List<DataType> types = new ArrayList<>();
-    for (JsonNode text : each.path("args")) {
-      Column argument = Layers.column(rows, text.textValue());
-      DataType type = BucketPlan.typeOf(rows, argument);
-      DataType cast = Aggregate.cast(function, type);
-      Column value = each.path("total").asBoolean() ? argument : tries.value(argument);
-      types.add(cast == null ? type : cast);
-      arguments.add(cast == null ? value : value.cast(cast));
-    }
-    return new Aggregate(
-        each.get("name").textValue(),
-        function,
-        types,
-        Aggregate.doubles(each.path("shares")),
-        each.path("many").asBoolean(),
-        each.path("skips_nulls").asBoolean());
   }
 }

@@ -1,5 +1,7 @@
 package weft.kernel.window.state;
 
+import java.util.List;
+
 /** The state of one bucket: bytes by bytes. The first byte of a key says what is kept under it. */
 public interface BucketStore {
   /** The value of a key, or null. */
@@ -8,4 +10,7 @@ public interface BucketStore {
   void put(byte[] key, byte[] value);
 
   void remove(byte[] key);
+
+  /** All keys that have a value: a walk through the whole state of the bucket. */
+  List<byte[]> keys();
 }

@@ -1,0 +1,152 @@
+package weft.kernel.product;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowWriter;
+
+/** Puts the rows of one node together with their parts, and the rows under one link into a part. */
+final class Document {
+  private final Tree tree;
+  private final Node node;
+  private final StructType ownType;
+  private final Comparator<InternalRow> order;
+  private final RowWriter whole;
+  private final RowWriter part;
+
+  Document(Tree tree, Node node) {
+    this.tree = tree;
+    this.node = node;
+    this.ownType = node.ownType();
+    this.order = node.totals == null ? node.order() : null;
+    this.whole = RowWriter.of(node.type);
+    this.part = RowWriter.of(new DataType[] {node.partType()});
+  }
+
+  /** A row of the node as it is kept: its own values, then those of its parts. */
+  static byte[] entry(byte[] own, byte[][] parts) {
+    Blob out = new Blob();
+    out.putArray(own);
+    for (byte[] each : parts) {
+      out.putArray(each);
+    }
+    return out.toArray();
+  }
+
+  /** The values of the parts of a row that is kept; none yet for a new row. */
+  byte[][] parts(byte[] entry) {
+    byte[][] parts = new byte[node.parts.length][];
+    if (entry != null && parts.length > 0) {
+      Blob in = Blob.reading(entry);
+      in.getArray();
+      for (int at = 0; at < parts.length; at++) {
+        parts[at] = in.getArray();
+      }
+    }
+    return parts;
+  }
+
+  static byte[] own(byte[] entry) {
+    return Blob.reading(entry).getArray();
+  }
+
+  private record Found(InternalRow own, byte[][] parts) {}
+
+  /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
+  byte[] value(Entries rows) {
+    if (node.totals != null) {
+      return total(rows);
+    }
+    List<Found> found = new ArrayList<>();
+    rows.forEach(
+        (key, entry) -> {
+          byte[][] parts = parts(entry);
+          if (isComplete(parts)) {
+            found.add(new Found(row(own(entry), ownType.size()), parts));
+          }
+        });
+    if (found.isEmpty()) {
+      return null;
+    }
+    found.sort((one, other) -> order.compare(one.own(), other.own()));
+    if (!node.isMany) {
+      return write(document(found.get(0)));
+    }
+    List<Found> shown = found.subList(0, Math.min(found.size(), node.limit));
+    return write(new GenericArrayData(shown.stream().map(this::document).toArray()));
+  }
+
+  private byte[] total(Entries rows) {
+    Totals.Sum sum = node.totals.new Sum();
+    boolean[] isAny = new boolean[1];
+    rows.forEach(
+        (key, entry) -> {
+          if (isComplete(parts(entry))) {
+            isAny[0] = true;
+            sum.add(row(own(entry), ownType.size()), key);
+          }
+        });
+    return isAny[0] ? write(sum.result()) : null;
+  }
+
+  private byte[] write(Object value) {
+    return part.write(new GenericInternalRow(new Object[] {value})).getBytes();
+  }
+
+  private boolean isComplete(byte[][] parts) {
+    for (int at = 0; at < parts.length; at++) {
+      if (parts[at] == null && tree.node(node.parts[at]).isRequired) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private InternalRow document(Found found) {
+    Object[] values = new Object[node.outputs.size()];
+    for (int at = 0; at < values.length; at++) {
+      Node.Output output = node.outputs.get(at);
+      values[at] =
+          output.part() < 0
+              ? found.own().get(output.own(), ownType.fields()[output.own()].dataType())
+              : partValue(output, found.parts()[output.part()]);
+    }
+    return whole.write(new GenericInternalRow(values)).copy();
+  }
+
+  private Object partValue(Node.Output output, byte[] value) {
+    Node child = tree.node(node.parts[output.part()]);
+    Object read = value == null ? missing(child) : row(value, 1).get(0, child.partType());
+    if (output.field() < 0 || read == null) {
+      return read;
+    }
+    return ((InternalRow) read).get(output.field(), child.type.fields()[output.field()].dataType());
+  }
+
+  /** The part of a parent that has no rows there. */
+  private static Object missing(Node child) {
+    if (child.totals != null) {
+      return child.totals.new Sum().result();
+    }
+    return child.isMany ? new GenericArrayData(new Object[0]) : null;
+  }
+
+  static UnsafeRow row(byte[] bytes, int columns) {
+    UnsafeRow row = new UnsafeRow(columns);
+    row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
+    return row;
+  }
+
+  static UTF8String name(byte[] bytes) {
+    return UTF8String.fromBytes(bytes);
+  }
+}

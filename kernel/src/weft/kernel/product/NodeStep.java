@@ -1,0 +1,126 @@
+package weft.kernel.product;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Sha256;
+import weft.kernel.window.state.BucketStore;
+
+/**
+ * One level of the tree: rows come to the places of their links, and what has changed there goes to
+ * the parents that look there. At the root it goes out as a document.
+ */
+final class NodeStep {
+  private static final int HASH_BYTES = 16;
+
+  private final Tree tree;
+  private final BucketStore store;
+  private final Post post;
+  private final Outlet outlet;
+  private final Map<Integer, Document> documents = new HashMap<>();
+
+  NodeStep(Tree tree, BucketStore store, Post post, Outlet outlet) {
+    this.tree = tree;
+    this.store = store;
+    this.post = post;
+    this.outlet = outlet;
+  }
+
+  private record Link(int node, UTF8String link) {}
+
+  void run(List<Letter> letters) {
+    Map<Link, List<Letter>> places = new LinkedHashMap<>();
+    for (Letter letter : letters) {
+      Link link = new Link(letter.node(), UTF8String.fromBytes(letter.link()));
+      places.computeIfAbsent(link, each -> new ArrayList<>(1)).add(letter);
+    }
+    places.forEach((place, brought) -> settle(place, brought));
+  }
+
+  private void settle(Link place, List<Letter> letters) {
+    Node node = tree.node(place.node());
+    byte[] link = place.link().getBytes();
+    Document document =
+        documents.computeIfAbsent(node.number, number -> new Document(tree, node));
+    Shelf shelf = new Shelf(store, node.number, link);
+    letters.sort(Comparator.comparingInt(Letter::kind));
+    boolean hasChanged = false;
+    Set<UTF8String> arrived = new HashSet<>();
+    for (Letter letter : letters) {
+      UTF8String row = UTF8String.fromBytes(letter.row());
+      switch (letter.kind()) {
+        case Letter.UNSUBSCRIBE -> shelf.readers.remove(row);
+        case Letter.SUBSCRIBE -> {
+          shelf.readers.put(row, new byte[0]);
+          arrived.add(row);
+        }
+        default -> hasChanged |= change(shelf, document, letter, row);
+      }
+    }
+    if (node.isRoot()) {
+      emit(node, shelf, document.value(shelf.rows), link);
+    } else if (hasChanged || !arrived.isEmpty()) {
+      tell(node, shelf, document.value(shelf.rows), arrived);
+    }
+    shelf.keep();
+  }
+
+  private static boolean change(Shelf shelf, Document document, Letter letter, UTF8String row) {
+    if (letter.kind() == Letter.REMOVE) {
+      shelf.rows.remove(row);
+      return true;
+    }
+    byte[] entry = shelf.rows.get(row);
+    if (letter.kind() == Letter.ROW) {
+      shelf.rows.put(row, Document.entry(letter.value(), document.parts(entry)));
+      return true;
+    }
+    if (entry == null) {
+      return false;
+    }
+    byte[][] parts = document.parts(entry);
+    if (Arrays.equals(parts[letter.part()], letter.value())) {
+      return false;
+    }
+    parts[letter.part()] = letter.value();
+    shelf.rows.put(row, Document.entry(Document.own(entry), parts));
+    return true;
+  }
+
+  /** Tells parents the value: all of them if it has changed, else those who have just come. */
+  private void tell(Node node, Shelf shelf, byte[] value, Set<UTF8String> arrived) {
+    byte[] hash = hash(value);
+    if (Arrays.equals(hash, shelf.told)) {
+      arrived.forEach(address -> send(node, address, value));
+    } else {
+      shelf.told = hash;
+      shelf.readers.forEach((address, nothing) -> send(node, address, value));
+    }
+  }
+
+  private void send(Node node, UTF8String address, byte[] value) {
+    Blob in = Blob.reading(address.getBytes());
+    byte[] link = in.getArray();
+    post.send(new Letter(Letter.PART, node.parent, link, in.getArray(), value, node.place));
+  }
+
+  private void emit(Node node, Shelf shelf, byte[] value, byte[] key) {
+    byte[] hash = hash(value);
+    if (!Arrays.equals(hash, shelf.told)) {
+      outlet.put(shelf.told == null ? "c" : value == null ? "d" : "u", key, value);
+      shelf.told = hash;
+    }
+  }
+
+  private static byte[] hash(byte[] value) {
+    return value == null ? null : Arrays.copyOf(Sha256.digest().digest(value), HASH_BYTES);
+  }
+}

@@ -1,0 +1,69 @@
+package weft.kernel.product;
+
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowWriter;
+
+/** The documents that a batch has changed, as rows: what happened, in which batch, the document. */
+final class Outlet {
+  private final Node root;
+  private final StructType keyType;
+  private final RowWriter writer;
+  private final Blob out = new Blob();
+  private String batch = "";
+
+  Outlet(Node root) {
+    this.root = root;
+    this.keyType = root.linkType();
+    this.writer = RowWriter.of(type(root));
+  }
+
+  static StructType type(Node root) {
+    return new StructType()
+        .add("op", DataTypes.StringType)
+        .add("batch", DataTypes.StringType)
+        .add("document", root.type);
+  }
+
+  /** A name of the batch, which no other batch of the pipeline has. */
+  void name(String name) {
+    batch = name;
+  }
+
+  /** Puts a document out; of one that is gone only the key is left. */
+  void put(String op, byte[] key, byte[] value) {
+    InternalRow document =
+        value == null ? gone(key) : Document.row(value, 1).getStruct(0, root.type.size());
+    UnsafeRow row =
+        writer.write(
+            new GenericInternalRow(
+                new Object[] {
+                  UTF8String.fromString(op), UTF8String.fromString(batch), document
+                }));
+    out.putLong(row.getSizeInBytes());
+    out.putRaw(row.getBaseObject(), row.getBaseOffset(), row.getSizeInBytes());
+  }
+
+  /** The key columns are the first of a document. */
+  private InternalRow gone(byte[] key) {
+    Object[] values = new Object[root.type.size()];
+    UnsafeRow columns = Document.row(key, keyType.size());
+    for (int at = 0; at < keyType.size(); at++) {
+      values[at] = columns.get(at, keyType.fields()[at].dataType());
+    }
+    return new GenericInternalRow(values);
+  }
+
+  boolean isEmpty() {
+    return out.position() == 0;
+  }
+
+  byte[] toArray() {
+    return out.toArray();
+  }
+}

@@ -1,0 +1,56 @@
+package weft.kernel.product;
+
+import java.nio.ByteBuffer;
+import weft.kernel.bytes.Blob;
+import weft.kernel.window.state.BucketStore;
+
+/**
+ * What is kept of one node under one link: the rows that have it, the parents that look there, and
+ * the hash of what these were told last.
+ */
+final class Shelf {
+  private static final byte HEAD = 'n';
+  private static final byte ROWS = 'r';
+  private static final byte READERS = 's';
+
+  final Entries rows;
+  final Entries readers;
+
+  /** The hash of what was told last; null when that was nothing. */
+  byte[] told;
+
+  private final BucketStore store;
+  private final byte[] name;
+
+  Shelf(BucketStore store, int node, byte[] link) {
+    this.store = store;
+    this.name = name(HEAD, node, link);
+    byte[] written = store.get(name);
+    Blob in = written == null ? null : Blob.reading(written);
+    this.told = in == null ? null : in.getArray();
+    this.rows = new Entries(store, name(ROWS, node, link), in);
+    this.readers = new Entries(store, name(READERS, node, link), in);
+  }
+
+  void keep() {
+    if (rows.size() == 0 && readers.size() == 0) {
+      rows.write(new Blob());
+      readers.write(new Blob());
+      store.remove(name);
+      return;
+    }
+    Blob out = new Blob();
+    out.putArray(told);
+    rows.write(out);
+    readers.write(out);
+    store.put(name, out.toArray());
+  }
+
+  private static byte[] name(byte kind, int node, byte[] link) {
+    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
+        .put(kind)
+        .putInt(node)
+        .put(link)
+        .array();
+  }
+}
