@@ -21,13 +21,13 @@ from bench._hostile import Rule as Hostile
 from tests.spark.hostile import HOSTILE, hostile_rows
 from weft.errors import WeftError
 from weft.gate.spark import select
-from weft.loading.pane import checked_aggregate
 from weft.runtime import session
 from weft.runtime.weaving import run_stages
 from weft.schema.weft import WEFT, WEFT_TYPE
 from weft.weaving.rule import Rule
 from weft.weaving.weave import Moment, compile_weave
 from weft.windows import panes
+from weft.windows.aggregate import checked_aggregate
 from weft.windows.window import WindowSpec
 
 EVERY = 15

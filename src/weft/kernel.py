@@ -6,6 +6,7 @@ Each room says what it asks of the kernel in a module of its own (`gate/spark.py
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -23,6 +24,15 @@ def call(spark: SparkSession, method: str, *arguments: Any) -> Any:
     for name in method.split("."):
         found = getattr(found, name)
     return found(*(_handed(argument) for argument in arguments))
+
+
+def list_of(spark: SparkSession, frames: Iterable[DataFrame]) -> Any:
+    """Frames as a list that the kernel takes."""
+    assert spark._jvm is not None
+    made = spark._jvm.java.util.ArrayList()
+    for frame in frames:
+        made.add(frame._jdf)
+    return made
 
 
 def to_frame(spark: SparkSession, made: Any) -> DataFrame:

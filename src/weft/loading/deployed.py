@@ -15,7 +15,10 @@ from typing import Any
 from weft import codec
 from weft.errors import WeftError
 from weft.loading.load import load
+from weft.products.tree import Part
+from weft.products.write import write_product
 from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
+from weft.schema.change import CHANGE
 from weft.steps.step import to_dict
 
 
@@ -47,12 +50,50 @@ def document_of(project: Project) -> dict[str, Any]:
         "app_name": project.name,
         "debug": project.debug,
         "processing": codec.to_form(project.processing),
-        "streams": {name: _stream(stream) for name, stream in project.streams.items()},
-        "pipelines": {name: _pipeline(spec) for name, spec in project.pipelines.items()},
+        "streams": {
+            name: _stream(stream)
+            for name, stream in project.streams.items()
+            if not _is_table(stream)
+        },
+        "tables": {
+            name: _table(stream) for name, stream in project.streams.items() if _is_table(stream)
+        },
+        "pipelines": {
+            name: _pipeline(spec)
+            for name, spec in project.pipelines.items()
+            if spec.product is None
+        },
+        "products": {
+            name: _product(spec.product, spec)
+            for name, spec in project.pipelines.items()
+            if spec.product is not None
+        },
     }
 
 
+def _is_table(stream: StreamSpec) -> bool:
+    return stream.changing and stream.source is not None
+
+
+def _table(stream: StreamSpec) -> dict[str, Any]:
+    assert stream.source is not None
+    written = {
+        **stream.source.options,
+        "key": list(stream.key),
+        "columns": {one.name: str(one.type) for one in stream.schema if one.name != CHANGE},
+        "sinks": [_part(sink) for sink in stream.sinks] or None,
+    }
+    return _said(written)
+
+
+def _product(root: Mapping[str, Any], spec: PipelineSpec) -> dict[str, Any]:
+    written = write_product(codec.from_form(Part, root))
+    return _said({**written, "sinks": [_part(sink) for sink in spec.sinks] or None})
+
+
 def _stream(stream: StreamSpec) -> dict[str, Any]:
+    if stream.changing:
+        return {}  # what makes it says all of it
     written = {
         "source": _part(stream.source) if stream.source else None,
         "schema": stream.schema.to_dict(),

@@ -30,7 +30,8 @@ def expand(project: Project) -> Project:
 def parts_of(spec: PipelineSpec) -> list[PipelineSpec]:
     """A pipeline as the ones that run: inputs made one, then what comes before a window, then the rest."""
     parts: list[PipelineSpec] = []
-    if spec.join is None and spec.stateful and len(spec.inputs) > 1:
+    has_many = spec.join is not None or spec.product is not None
+    if not has_many and spec.stateful and len(spec.inputs) > 1:
         name = f"{spec.name}-union"
         parts.append(PipelineSpec(name, spec.inputs, to=name))
         spec = replace(spec, inputs=(name,))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, TEXT, Limit, names, shape
+from weft.sources.debezium import DebeziumSource
 
 MAX_TITLE = 200
 _WINDOW = {"type": "tumbling", "size_ms": 60_000}
@@ -83,6 +84,30 @@ class ProjectKeys:
             unsaid="none",
         ),
     ] = None
+    tables: Annotated[
+        Any,
+        Key(
+            _part("a mapping of name to table"),
+            "Tables of a database whose changes come in: [tables](#tables).",
+            {
+                "users": {
+                    "topic": "app.public.users",
+                    "key": ["email"],
+                    "columns": {"email": "string"},
+                }
+            },
+            unsaid="none",
+        ),
+    ] = None
+    products: Annotated[
+        Any,
+        Key(
+            _part("a mapping of name to product"),
+            "Nested documents that follow the changes of tables: [products](#products).",
+            {"user-profile": {"root": "users", "fields": ["username"]}},
+            unsaid="none",
+        ),
+    ] = None
     windowing: Annotated[
         Any,
         Key(
@@ -148,6 +173,34 @@ class StreamKeys:
         Key(
             _part("a list of sinks"),
             "Where its records go besides its table: [sinks](#sinks).",
+            [{"console": {}}],
+            unsaid="none",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableKeys(DebeziumSource):
+    """A table of a database: a stream of its changes, of which each replaces the row before with its key."""
+
+    key: Annotated[
+        Any,
+        Key(names(), "The columns of its primary key.", ["email"]),
+    ]
+    columns: Annotated[
+        Any,
+        Key(
+            _part("a mapping of column to type"),
+            "Its columns and their types: [types](#types). Columns that are not named are left out.",
+            {"email": "string", "joined": "timestamp"},
+            unsaid="as the schema in its events has it",
+        ),
+    ] = None
+    sinks: Annotated[
+        Any,
+        Key(
+            _part("a list of sinks"),
+            "Where its changes go besides their table: [sinks](#sinks).",
             [{"console": {}}],
             unsaid="none",
         ),

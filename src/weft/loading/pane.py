@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from weft.declared.read import faults
 from weft.errors import WeftError
-from weft.gate.expression import check
 from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.project.definition import PipelineSpec
-from weft.schema.schema import Field, Schema, Type, parse_type
+from weft.schema.schema import Field, Schema, parse_type
 from weft.steps.compile import new_name
 from weft.steps.function import FunctionVersion
-from weft.windows.aggregate import Aggregate, AggregateError, parse_aggregate
+from weft.windows.aggregate import checked_aggregate
 from weft.windows.window import WindowSpec
 from weft.windows.written import refused
 
@@ -131,24 +129,3 @@ def pane_schema(
     except WeftError as error:
         report.add_error(error, (*path, "aggregate"))
         return None
-
-
-def checked_aggregate(name: str, text: str, schema: Schema) -> tuple[Aggregate, Type]:
-    """An aggregate with its expressions checked, and the type of its column."""
-    aggregate = parse_aggregate(name, text)
-    arguments = [check(argument, schema) for argument in aggregate.arguments]
-    pinned = [call for argument in arguments for call in argument.pinned]
-    if pinned:
-        raise AggregateError(
-            f"Aggregate {name!r} calls {pinned[0]}(), which has no value of its own for each record.",
-            code="aggregate.pinned",
-            hint="Set a column to it in a step, and aggregate that column.",
-            aggregate=name,
-        )
-    kind = aggregate.result_type([str(argument.type) for argument in arguments])
-    checked = replace(
-        aggregate,
-        arguments=tuple(argument.sql for argument in arguments),
-        total=all(argument.total for argument in arguments),
-    )
-    return checked, parse_type(kind)

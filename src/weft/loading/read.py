@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft import codec
+from weft.declared.key import keys
 from weft.errors import WeftError
 from weft.loading.cursor import Cursor
 from weft.loading.document import Path
-from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, Windowing
+from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
 from weft.loading.kind import read_sinks, read_source
+from weft.products.read import read_product
+from weft.products.tree import ProductError
 from weft.project.definition import (
     PipelineSpec,
     Processing,
@@ -21,10 +25,9 @@ from weft.project.definition import (
 )
 from weft.project.operator import Deduplication, Joining
 from weft.schema.schema import Field, Schema, parse_type
+from weft.sources.debezium import DebeziumSource
 from weft.steps.compile import new_name
 from weft.steps.step import Step, from_dict
-
-LATER = ("tables", "products")
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,8 @@ def read_draft(root: Cursor) -> Draft | None:
             "Write `app_name: shop` on its first line.",
         )
         return None
-    parts = root.parts(ProjectKeys, "a project", but=LATER)
+    parts = root.parts(ProjectKeys, "a project")
     draft = Draft()
-    for key in LATER:
-        if key in parts:
-            parts[key].wrong(
-                "project.not-supported-yet",
-                f"`{key}` is part of the format, and this version does not run it.",
-                f"Leave `{key}` out; streams and pipelines run.",
-                on_key=True,
-            )
     if "app_name" in parts:
         draft.name = parts["app_name"].title("`app_name`") or ""
     if root.has("debug") and "debug" in parts:
@@ -93,12 +88,21 @@ def read_draft(root: Cursor) -> Draft | None:
     if root.has("streams"):
         for name, stream in (parts["streams"].mapping("`streams`") or {}).items():
             draft.streams[name] = _stream(name, stream, draft.watermarks)
+    if root.has("tables"):
+        for name, table in (parts["tables"].mapping("`tables`") or {}).items():
+            draft.streams[name] = read_table(name, table)
     if root.has("pipelines"):
         for name, pipeline in (parts["pipelines"].mapping("`pipelines`") or {}).items():
             draft.paths[name] = pipeline.path
             spec = _pipeline(name, pipeline, draft)
             if spec is not None:
                 draft.pipelines[name] = spec
+    if root.has("products"):
+        for name, product in (parts["products"].mapping("`products`") or {}).items():
+            draft.paths[name] = product.path
+            assembled = read_assembly(name, product)
+            if assembled is not None:
+                draft.pipelines[name] = assembled
     if root.has("windowing"):
         draft.windows = _windows(parts["windowing"])
     return draft
@@ -145,6 +149,39 @@ def _schema(cursor: Cursor) -> Schema | None:
     except WeftError as error:
         cursor.report.add_error(error, cursor.path)
         return None
+
+
+def read_table(name: str, cursor: Cursor) -> DraftStream:
+    """A table: a stream of changes from a topic, under its own keys and those of the source."""
+    cursor.check_name("table", name)
+    parts = cursor.parts(TableKeys, f"table {name!r}")
+    options = {key: parts[key].value for key in keys(DebeziumSource) if key in parts}
+    return DraftStream(
+        name,
+        cursor.path,
+        source=SourceSpec("debezium", options),
+        schema=_schema(parts["columns"]) if "columns" in parts else None,
+        declares_schema="columns" in parts,
+        key=parts["key"].names() if "key" in parts else None,
+        sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
+    )
+
+
+def read_assembly(name: str, cursor: Cursor) -> PipelineSpec | None:
+    """A product: a pipeline of its name, which reads its tables and writes its documents."""
+    cursor.check_name("product", name)
+    if not isinstance(cursor.value, Mapping):
+        cursor.expected("a product to be a mapping such as {root: users}", None)
+        return None
+    sinks = read_sinks(cursor.child("sinks")) if "sinks" in cursor.value else ()
+    try:
+        product = read_product(name, cursor.value)
+    except ProductError as error:
+        cursor.report.add_error(error, (*cursor.path, *error.ids.get("path", ())))
+        return None
+    return PipelineSpec(
+        name, product.tables(), to=name, sinks=sinks, product=codec.to_form(product.root)
+    )
 
 
 def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.declared.read import schema_of
-from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, Windowing
+from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
+from weft.products.form import PartKeys, ProductKeys
 from weft.project.definition import Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
 from weft.sinks import options as sinks
@@ -43,12 +44,23 @@ def project_schema() -> dict[str, Any]:
             "type": "object",
             "additionalProperties": {"anyOf": [stream, {"type": "null"}]},
         },
+        tables={
+            "type": "object",
+            "additionalProperties": _filled(
+                schema_of(TableKeys), columns=_TEXTS, sinks=_list(_sinks())
+            ),
+        },
+        products={
+            "type": "object",
+            "additionalProperties": _filled(schema_of(ProductKeys), sinks=_list(_sinks())),
+        },
         pipelines={"type": "object", "additionalProperties": pipeline},
         windowing=_filled(schema_of(Windowing), windows=_list(schema_of(WindowSpec))),
     )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Weft project",
+        "$defs": {"part": schema_of(PartKeys)},
         **whole,
     }
 

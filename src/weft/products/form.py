@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from weft.declared.key import Key
-from weft.declared.limit import FLAG, TEXT, Fault, Limit, whole
+from weft.declared.limit import FLAG, TEXT, Fault, Limit, shape, whole
 from weft.declared.read import faults, made
 from weft.products.limit import AGGREGATE_ALL, FIELDS, ON, ORDER, SQL, named
 from weft.products.tree import Pairs
@@ -208,6 +208,15 @@ class ProductKeys:
         Mapping[str, PartKeys],
         Key(PARTS, "The parts of a document.", {"lines": _MANY}, unsaid="none"),
     ] = field(default_factory=dict)
+    sinks: Annotated[
+        Any,
+        Key(
+            shape("a list of sinks", {}),
+            "Where its documents go besides their stream: [sinks](#sinks).",
+            [{"console": {}}],
+            unsaid="none",
+        ),
+    ] = None
 
     @staticmethod
     def together(written: Mapping[str, Any]) -> Fault | None:

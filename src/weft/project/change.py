@@ -86,6 +86,8 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
     for part in _differing(before.dedupe, after.dedupe):
         verdict = "kept" if part == "within_seconds" else "recomputed"
         yield Change(name, verdict, f"`{part}` of its dedupe changes")
+    if before.product != after.product:
+        yield Change(name, "recomputed", "its documents are put together in another way")
     if (before.reducer is None) != (after.reducer is None):
         yield Change(name, "recomputed", "its reducer comes or goes")
     for column, text in after.aggregate.items():
@@ -132,6 +134,8 @@ def _column(stream: StreamSpec) -> str:
 
 
 def _shape(spec: PipelineSpec) -> str:
+    if spec.product is not None:
+        return "product"
     if spec.join is not None:
         return "join"
     if spec.window is not None:

@@ -148,6 +148,8 @@ class StreamSpec:
     sinks: tuple[SinkSpec, ...] = ()
     clock: ClockKind = "inputs"
     """Where it is written by a pipeline: by what its time goes."""
+    changing: bool = False
+    """Whether each of its rows replaces the one before with its key, and says in `_change` how."""
 
     @property
     def ingested(self) -> bool:
@@ -165,7 +167,8 @@ class PipelineSpec:
     """Input streams, steps, an optional operator, and the stream that it all ends in.
 
     Order of work: `dedupe`, then `steps`, then `window` with `aggregate` or `reducer`. With a
-    `join` the two inputs are joined first, and the steps see the joined records.
+    `join` the two inputs are joined first, and the steps see the joined records. With a `product` the inputs are
+    tables, and the steps see the documents that have changed.
     """
 
     name: str
@@ -179,6 +182,8 @@ class PipelineSpec:
     dedupe: Mapping[str, Any] | None = None
     reducer: str | None = None
     sinks: tuple[SinkSpec, ...] = ()
+    product: Mapping[str, Any] | None = None
+    """The root of a product's tree, as it is stored."""
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ class PipelineSpec:
     @property
     def stateful(self) -> bool:
         """Whether it keeps state between batches."""
-        return bool(self.window or self.join or self.dedupe)
+        return bool(self.window or self.join or self.dedupe or self.product)
 
 
 @dataclass(frozen=True)

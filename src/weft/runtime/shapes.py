@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weft.runtime.dedupe import Dedupe
 from weft.runtime.ingest import Ingest
 from weft.runtime.join import Join
+from weft.runtime.product import Assemble
 from weft.runtime.relay import Relay
 from weft.runtime.shape import Shape
 from weft.runtime.window import Window
@@ -19,6 +20,8 @@ def choose(run: RunningPipeline) -> Shape:
     """The shape of a pipeline, by its definition."""
     if run.spec is None:
         return Ingest(run)
+    if run.spec.product is not None:
+        return Assemble(run)
     if run.spec.join is not None:
         return Join(run)
     if run.spec.window is not None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from weft.loading.pane import checked_aggregate
 from weft.runtime.operator import NO_REASON, Operator
 from weft.schema.schema import Schema, quoted
 from weft.steps.function import FunctionVersion
 from weft.steps.step import Step
 from weft.windows import fold, panes
-from weft.windows.aggregate import Aggregate
+from weft.windows.aggregate import Aggregate, checked_aggregate
 from weft.windows.reducer import Reducer, check_reducer
 from weft.windows.window import WindowSpec
 

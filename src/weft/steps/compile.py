@@ -11,6 +11,7 @@ from weft.canonical import digest
 from weft.errors import WeftError
 from weft.gate.coercion import is_interval
 from weft.gate.expression import Checked, check
+from weft.schema.change import CHANGE
 from weft.schema.schema import Field, Schema, Type, unknown_column
 from weft.schema.weft import WEFT
 from weft.steps.function import FunctionVersion
@@ -144,7 +145,7 @@ def _set(step: Set, schema: Schema, functions: Any) -> CompiledStep:
     fields = list(schema.fields)
     for given, text in step.columns.items():
         known = schema.find(given)
-        name = known.name if known else new_name(given)
+        name = _column(known.name, schema) if known else new_name(given)
         if name in expressions:
             raise _twice(name)
         expressions[name] = _checked(given, text, schema)
@@ -172,6 +173,7 @@ def _select(step: Select, schema: Schema, functions: Any) -> CompiledStep:
         names = [_column(name, schema) for name in step.columns]
         if len(set(names)) != len(names):
             raise _twice(next(name for name in names if names.count(name) > 1))
+        names += _kept(schema)
         output = Schema(tuple(schema.get(name) for name in names))
         return CompiledStep(Select(tuple(names)), schema, output, _version(step))
     expressions: dict[str, Checked] = {}
@@ -181,10 +183,18 @@ def _select(step: Select, schema: Schema, functions: Any) -> CompiledStep:
         if name in expressions:
             raise _twice(name)
         expressions[name] = _checked(given, text, schema)
+    texts = dict(zip(expressions, step.expressions.values(), strict=True))
+    for name in _kept(schema):
+        texts[name] = name
+        expressions[name] = check(name, schema)
     fields = [Field(name, storable(name, one.type)) for name, one in expressions.items()]
-    texts = zip(expressions, step.expressions.values(), strict=True)
-    spelled = Select(expressions=dict(texts))
+    spelled = Select(expressions=texts)
     return CompiledStep(spelled, schema, Schema(tuple(fields)), _version(step), expressions)
+
+
+def _kept(schema: Schema) -> list[str]:
+    """What a selection keeps unasked: without `_change`, nobody could tell what replaces what."""
+    return [CHANGE] if schema.find(CHANGE) is not None else []
 
 
 def _rename(step: Rename, schema: Schema, functions: Any) -> CompiledStep:
@@ -238,7 +248,7 @@ def _version(step: Step) -> str:
 
 
 def _column(name: str, schema: Schema) -> str:
-    if name.lower() == WEFT:
+    if name.lower() in (WEFT, CHANGE):
         raise _reserved(name)
     found = schema.find(name)
     if found is None:
@@ -248,7 +258,7 @@ def _column(name: str, schema: Schema) -> str:
 
 def new_name(name: str) -> str:
     """A column name that may be given; refuses reserved ones and those that no table holds."""
-    if name.lower().startswith(WEFT):
+    if name.lower().startswith(WEFT) or name.lower() == CHANGE:
         raise _reserved(name)
     if not name or len(name) > 255 or any(ord(sign) < 32 or sign in _UNFIT for sign in name):
         raise StepError(
@@ -279,7 +289,7 @@ def _reserved(name: str) -> StepError:
     return StepError(
         f"Column {name!r} belongs to Weft.",
         code="step.reserved-column",
-        hint="Names that begin with `_weft` cannot be set, dropped or renamed.",
+        hint="`_change` and names that begin with `_weft` cannot be set, dropped or renamed.",
     )
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.gate.expression import Checked
-from weft.schema.schema import Schema, quoted
+from weft.schema.change import CHANGE, CHANGE_TYPE
+from weft.schema.schema import Schema, literal, quoted
 from weft.steps.compile import CompiledStep
 from weft.steps.step import Drop, Filter, Function, Rename, Select, Set
 from weft.weaving.cloth import Call, Cloth, Verdict
+
+_IS_GONE = f"coalesce({CHANGE}.op IN ('d', 't'), false)"
+"""SQL that is true for rows that take rows away; what they took away has left them no values to judge."""
 
 # Expressions that are tried together fail together, and are one method of Spark's generated code.
 MAX_TOGETHER = 32
@@ -44,6 +48,9 @@ def apply(cloth: Cloth, compiled: CompiledStep, *, by: str, condition: str | Non
 def _filter(cloth: Cloth, checked: Checked, by: str, condition: str | None) -> None:
     code = cloth.code(Verdict("filtered", by))
     alone = held(condition)
+    if CHANGE in cloth.columns:
+        _withdraw(cloth, checked, by, alone)
+        return
     if checked.total and cloth.weight + checked.weight <= MAX_UNTRIED:
         cloth.weight += checked.weight
         cloth.select(
@@ -60,6 +67,26 @@ def _filter(cloth: Cloth, checked: Checked, by: str, condition: str | None) -> N
         f"WHEN NOT coalesce({value}, false) THEN {code} END",
     )
     _forget(cloth)
+
+
+def _withdraw(cloth: Cloth, checked: Checked, by: str, alone: str) -> None:
+    """Filter rows of which each replaces an earlier one: one that does not pass takes that one away."""
+    [(_, value)] = _tried(cloth, {"": cloth.sql(checked)}, f"{alone} OR {_IS_GONE}").items()
+    failed = cloth.code(Verdict("dead", by))
+    gone = {one.name: f"{CHANGE}.{one.name}" for one in CHANGE_TYPE.fields} | {"op": "'d'"}
+    struct = ", ".join(f"{literal(name)}, {sql}" for name, sql in gone.items())
+    error = _error(cloth)
+    columns = {name: quoted(name) for name in cloth.columns}
+    columns[CHANGE] = (
+        f"CASE WHEN {alone} OR {_IS_GONE} OR {error} IS NOT NULL OR coalesce({value}, false) "
+        f"THEN {CHANGE} ELSE named_struct({struct}) END"
+    )
+    changes = _outcome(cloth) | {
+        "_weft_verdict": f"CASE WHEN _weft_verdict IS NULL AND {error} IS NOT NULL "
+        f"THEN {failed} ELSE _weft_verdict END"
+    }
+    _forget(cloth)
+    cloth.reshape(columns, **changes)
 
 
 def _set(cloth: Cloth, expressions: Mapping[str, Checked], by: str, condition: str | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,6 +16,8 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from weft.errors import WeftError
+from weft.gate.expression import check
+from weft.schema.schema import Schema, Type, parse_type
 from weft.schema.weft import CONTROL, WEFT
 
 
@@ -188,6 +190,27 @@ def parse_aggregate(name: str, text: str) -> Aggregate:
     if function == "approx_count_distinct":
         arguments = arguments[:1]
     return Aggregate(name, function, tuple(arguments))
+
+
+def checked_aggregate(name: str, text: str, schema: Schema) -> tuple[Aggregate, Type]:
+    """An aggregate with its expressions checked, and the type of its column."""
+    aggregate = parse_aggregate(name, text)
+    arguments = [check(argument, schema) for argument in aggregate.arguments]
+    pinned = [call for argument in arguments for call in argument.pinned]
+    if pinned:
+        raise AggregateError(
+            f"Aggregate {name!r} calls {pinned[0]}(), which has no value of its own for each record.",
+            code="aggregate.pinned",
+            hint="Set a column to it in a step, and aggregate that column.",
+            aggregate=name,
+        )
+    kind = aggregate.result_type([str(argument.type) for argument in arguments])
+    checked = replace(
+        aggregate,
+        arguments=tuple(argument.sql for argument in arguments),
+        total=all(argument.total for argument in arguments),
+    )
+    return checked, parse_type(kind)
 
 
 def _tokens(text: str) -> list[Token]:

@@ -1,0 +1,40 @@
+"""A product as its author would write it in a project file: what `read` reads. Called where a deployed project is
+checked again as its file was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.products.tree import Part
+
+
+def write_product(root: Part) -> dict[str, Any]:
+    """The form of a product, with its root's table under `root`."""
+    return _said({"root": root.table, **_shown(root)})
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return _said(
+        {
+            "many" if part.many else "one": part.table,
+            "on": dict(part.on),
+            "required": part.required or None,
+            "order": [f"{sql} desc" if falling else sql for sql, falling in part.order] or None,
+            "limit": part.limit,
+            "inline": part.inline or None,
+            "aggregate": dict(part.aggregate) or None,
+            **_shown(part),
+        }
+    )
+
+
+def _shown(part: Part) -> dict[str, Any]:
+    return {
+        "fields": None if part.fields is None else dict(part.fields),
+        "filter": part.filter,
+        "parts": {below.name: _part(below) for below in part.parts} or None,
+    }
+
+
+def _said(written: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in written.items() if value is not None}

@@ -1,0 +1,67 @@
+"""A product: changes of several tables are absorbed, the documents that they change come out."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from weft import codec
+from weft.products.assembly import Assembly, Table, assemble, document_id
+from weft.products.attach import attach
+from weft.products.tree import Part, Product
+from weft.runtime.operator import Operator
+from weft.schema.change import CHANGE, with_change
+from weft.schema.schema import Schema, literal, quoted
+from weft.schema.weft import CONTROL
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned
+
+
+class Assemble(Operator):
+    """Documents of a tree of tables, each out once in a batch that has changed it."""
+
+    @property
+    def schema(self) -> Schema:
+        return with_change(self._assembly.columns)
+
+    @cached_property
+    def _assembly(self) -> Assembly:
+        assert self._spec.product is not None
+        root = codec.from_form(Part, self._spec.product)
+        streams = {name: self._run.project.stream(name) for name in self._spec.inputs}
+        tables = {name: Table.of(one.schema, one.key) for name, one in streams.items()}
+        return assemble(Product(self._spec.name, root), tables)
+
+    def open(self) -> DataFrame:
+        frames = []
+        for position in range(len(self._spec.inputs)):
+            frame = self.input(position)
+            # The kernel tells batches apart by the knots of their inputs.
+            control = f.regexp_replace(f.col(CONTROL), r"^\{", f'{{"input": {position}, ')
+            frames.append(frame.withColumn(CONTROL, control))
+        return attach(
+            frames,
+            self._assembly,
+            buckets=self.buckets,
+            pipeline=self._run.name,
+            state=self._run.project.processing.state,
+        )
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        columns = {name: f"row.document.{quoted(name)}" for name in self._assembly.columns.names}
+        columns[CHANGE] = (
+            "named_struct('op', row.op, 'position', CAST(NULL AS STRING), 'at', CAST(NULL AS TIMESTAMP), "
+            "'transaction', CAST(NULL AS STRING), 'snapshot', CAST(NULL AS STRING), "
+            "'kept', CAST(NULL AS ARRAY<STRING>))"
+        )
+        name = self._run.stream.name
+        weft = (
+            f"named_struct('id', {document_id(name, self._assembly.key)}, 'knot', CAST(0 AS BIGINT), "
+            f"'at', CAST(NULL AS TIMESTAMP), 'source', {literal(name)}, 'partition', 0, "
+            "'event_time', CAST(NULL AS TIMESTAMP), 'watermark', CAST(NULL AS TIMESTAMP))"
+        )
+        return self.carried(frame, columns, weft=weft, row="row")
