@@ -31,9 +31,11 @@ from weft.runtime import session
 from weft.runtime.failures import TAKEN_AWAY
 from weft.runtime.faults import CrashError, Faults
 from weft.runtime.worker import Worker
+from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
+from weft.streams.current import current
 from weft.streams.storage import Storage
 from weft.weaver.serve import Server, make_server
 from weft.weaver.stats import behind
@@ -144,6 +146,12 @@ class Play:
                     for row in to_records(batch)
                 ]
         return found
+
+    def documents(self, stream: str) -> list[dict[str, Any]]:
+        """The newest row of each key of a changing stream that is not deleted, such as the documents of a product."""
+        found = current(self.rows(stream, weft=True), self.project.stream(stream).key)
+        hidden = (WEFT, CHANGE)
+        return [{name: row[name] for name in row if name not in hidden} for row in found]
 
     def knots(self, stream: str, *, all: bool = False) -> list[Knot]:
         """The knots of a stream, oldest first; `all` gives those that were rolled back too."""
