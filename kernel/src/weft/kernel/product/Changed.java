@@ -96,7 +96,7 @@ record Changed(
       values[kept[at]] = theirs.get(kept[at], type.fields()[kept[at]].dataType());
       from[at] = source;
     }
-    byte[] filled = writer.write(new GenericInternalRow(values)).getBytes();
+    byte[] filled = writer.toBytes(new GenericInternalRow(values));
     return new Changed(key, position, knot, offset, filled, kept, from);
   }
 

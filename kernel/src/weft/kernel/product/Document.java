@@ -99,7 +99,7 @@ final class Document {
   }
 
   private byte[] write(Object value) {
-    return part.write(new GenericInternalRow(new Object[] {value})).getBytes();
+    return part.toBytes(new GenericInternalRow(new Object[] {value}));
   }
 
   private boolean isComplete(byte[][] parts) {

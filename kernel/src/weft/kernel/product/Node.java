@@ -136,22 +136,22 @@ final class Node implements Serializable {
     if (!tried.isNullAt(0) || tried.isNullAt(TRIED) || !tried.getBoolean(TRIED)) {
       return null;
     }
-    UnsafeRow linked = linkOf.write(tried);
-    byte[] link = isRoot() ? linked.getBytes() : known(linked);
+    byte[] link = isRoot() ? linkOf.toBytes(tried) : known(linkOf, tried);
     if (link == null) {
       return null;
     }
-    byte[] values = ownOf.write(tried).getBytes();
+    byte[] values = ownOf.toBytes(tried);
     byte[][] found = new byte[partLinks.length][];
     for (int part = 0; part < found.length; part++) {
-      found[part] = known(partLinkOf[part].write(tried));
+      found[part] = known(partLinkOf[part], tried);
     }
     return new Place(link, values, found);
   }
 
   /** The bytes of a link; null equals nothing, so a link with one in it leads nowhere. */
-  private static byte[] known(UnsafeRow link) {
-    return link.anyNull() ? null : link.getBytes();
+  private static byte[] known(RowWriter writer, InternalRow row) {
+    UnsafeRow link = writer.write(row);
+    return link.anyNull() ? null : link.copy().getBytes();
   }
 
   private void open() {

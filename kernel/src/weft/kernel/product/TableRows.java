@@ -91,19 +91,18 @@ final class TableRows extends RowGenerator {
       return Mail.one(mail.control(control));
     }
     UTF8String op = (UTF8String) inputs().value(OP_AT, row);
-    UnsafeRow key = keyOf.write(row);
-    byte[] keyBytes = key.getBytes();
-    int bucket = Buckets.of(Post.hash(table, keyBytes), buckets);
+    byte[] key = keyOf.toBytes(row);
+    int bucket = Buckets.of(Post.hash(table, key), buckets);
     if (inputs().value(DEAD_AT, row) != null) {
       return Mail.one(dead(row, bucket));
     }
     boolean isGone = DELETED.equals(op);
     boolean isEmptied = TRUNCATED.equals(op);
     byte[] position = bytes(POSITION_AT, row);
-    byte[] written = isGone || isEmptied ? null : rowOf.write(row).getBytes();
+    byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
     Changed change =
         Changed.of(
-            keyBytes,
+            key,
             position,
             (Long) inputs().value(KNOT_AT, row),
             offset((UTF8String) inputs().value(ID_AT, row)),

@@ -43,6 +43,11 @@ public final class RowWriter {
     return of(columns);
   }
 
+  /** The bytes of the row, which are the caller's own. */
+  public byte[] toBytes(InternalRow row) {
+    return projection.apply(row).copy().getBytes();
+  }
+
   /** The row, whose bytes hold until the next one is written. */
   public UnsafeRow write(InternalRow row) {
     return projection.apply(row);
