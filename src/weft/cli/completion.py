@@ -40,6 +40,7 @@ def _completes(path: str, key: str, written: str | None = None) -> Complete:
 
 streams = _completes("/streams", "name", "streams")
 pipelines = _completes("/pipelines", "id", "pipelines")
+products = _completes("/products", "name", "products")
 rules = _completes("/rules", "id")
 operations = _completes("/operations", "id")
 branches = _completes("/branches", "name")

@@ -15,6 +15,7 @@ from weft.cli.lineage import lineage
 from weft.cli.logs import logs
 from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
+from weft.cli.product import product
 from weft.cli.project import apply, check, init, schema
 from weft.cli.record import record
 from weft.cli.rollback import rollback
@@ -53,6 +54,7 @@ for command in (
     knot,
     lineage,
     record,
+    product,
     windows,
     state,
     events,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from weft.cli.output import Printer, moment
 from weft.errors import WeftError
+from weft.schema.change import KEY_PROPERTY
 from weft.schema.weft import WEFT
 from weft.sinks.document import to_text
 from weft.sinks.rows import to_records
+from weft.streams.current import current
 
 
 class TableMissingError(WeftError):
@@ -23,7 +28,36 @@ def newest_rows(
     table: Path, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The last rows of a table in the order of their knots, values as text where JSON has no form for them."""
-    import pyarrow.parquet as pq
+    names, files = _files(table, stream, weft=weft)
+    found: list[dict[str, Any]] = []
+    # The names of a stream's files begin with the number of their knot.
+    for path in reversed(files):
+        found = [_shown(row, names) for row in _read(path)] + found
+        if len(found) >= limit:
+            break
+    return found[-limit:]
+
+
+def current_rows(
+    table: Path, stream: str, *, limit: int, weft: bool = False
+) -> list[dict[str, Any]]:
+    """The newest row of each key of a changing stream, as many as are wanted."""
+    names, files = _files(table, stream, weft=weft)
+    key = _key(table)
+    if key is None:
+        raise WeftError(
+            f"The rows of stream '{stream}' do not replace one another: all of them are current.",
+            code="stream.not-changing",
+            domain="user",
+            hint="Leave --current out.",
+            stream=stream,
+        )
+    found = current((row for path in files for row in _read(path)), key)
+    return [_shown(row, names) for row in islice(found, limit)]
+
+
+def _files(table: Path, stream: str, *, weft: bool) -> tuple[list[str], list[str]]:
+    """The columns that are shown of a table, and its files in the order of their knots."""
     from deltalake import DeltaTable
 
     if not (table / "_delta_log").exists():
@@ -35,15 +69,25 @@ def newest_rows(
         )
     opened = DeltaTable(str(table))
     columns = [field.name for field in opened.schema().fields if weft or field.name != WEFT]
-    found: list[dict[str, Any]] = []
-    # The names of a stream's files begin with the number of their knot.
-    for path in sorted(opened.file_uris(), reverse=True):
-        batches = pq.read_table(path).to_batches()
-        rows = [row for batch in batches for row in to_records(batch)]
-        found = [{name: _plain(row.get(name)) for name in columns} for row in rows] + found
-        if len(found) >= limit:
-            break
-    return found[-limit:]
+    return columns, sorted(opened.file_uris())
+
+
+def _key(table: Path) -> list[str] | None:
+    """The key of a changing stream, which its table's properties tell; None for other streams."""
+    from deltalake import DeltaTable
+
+    told = DeltaTable(str(table)).metadata().configuration.get(KEY_PROPERTY)
+    return None if told is None else list(json.loads(told))
+
+
+def _read(path: str) -> list[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    return [row for batch in pq.read_table(path).to_batches() for row in to_records(batch)]
+
+
+def _shown(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    return {name: _plain(row.get(name)) for name in names}
 
 
 def render_rows(output: Printer, rows: list[dict[str, Any]]) -> None:

@@ -70,13 +70,18 @@ def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bo
 @storage_option
 @click.option("-n", "--limit", default=10, show_default=True, help="How many rows.")
 @click.option("--weft", is_flag=True, help="With what each row carries beside its columns.")
+@click.option("--current", is_flag=True, help="What is there now: the newest row of each key.")
 @pass_terminal
-def rows(terminal: Terminal, name: str, storage: Path, limit: int, weft: bool) -> None:
+def rows(
+    terminal: Terminal, name: str, storage: Path, limit: int, weft: bool, current: bool
+) -> None:
     """The newest rows of a stream, read from its table."""
-    from weft.cli.rows import newest_rows, render_rows
+    from weft.cli.rows import current_rows, newest_rows, render_rows
     from weft.streams.storage import Storage
 
-    found = newest_rows(Path(Storage(str(storage)).table(name)), name, limit=limit, weft=weft)
+    table = Path(Storage(str(storage)).table(name))
+    read = current_rows if current else newest_rows
+    found = read(table, name, limit=limit, weft=weft)
     terminal.show(found, render_rows)
 
 

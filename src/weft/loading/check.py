@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
 from typing import Any
 
-from weft import codec
 from weft.errors import WeftError
 from weft.gate.coercion import UNKNOWN
+from weft.loading.changing import check_changing, check_table, document_stream, keyless
 from weft.loading.code import find_code
 from weft.loading.document import Path
 from weft.loading.kind import anchored
@@ -25,8 +25,6 @@ from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
 from weft.loading.revision import check_revised
 from weft.loading.wiring import add_windows, check_graph
-from weft.products.assembly import Table, assemble
-from weft.products.tree import Part, Product, ProductError
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.timing import EVENT_TIME, Timing, after_steps
 from weft.schema.change import with_change
@@ -101,7 +99,7 @@ class _Checker:
         changing = stream.source is not None and stream.source.kind == "debezium"
         if changing:
             schema = with_change(schema)
-            self.check_table(stream, key)
+            check_table(stream, key, self.report)
         self.outlets.check(stream.sinks, stream=stream.name, schema=schema, path=stream.path)
         self.streams[stream.name] = StreamSpec(
             name=stream.name,
@@ -113,17 +111,6 @@ class _Checker:
             sinks=stream.sinks,
             changing=changing,
         )
-
-    def check_table(self, stream: DraftStream, key: tuple[str, ...]) -> None:
-        """A table without a key could not tell which row a change is of."""
-        if not key and not stream.key:
-            self.report.add(
-                "project.missing-key",
-                stream.path,
-                f"Stream {stream.name!r} has the changes of a table, and no key.",
-                "Add `key: id`.",
-                on_key=True,
-            )
 
     def inferred(self, stream: DraftStream) -> Schema | None:
         """The columns of a stream that declares none, from its files."""
@@ -175,11 +162,14 @@ class _Checker:
         if not inputs or len(inputs) != len(spec.inputs):
             return
         if spec.product is not None:
-            self.product(spec, inputs)
+            stream = document_stream(spec, inputs, path, self.report, self.draft.watermarks)
+            if stream is not None:
+                self.outlets.check(spec.sinks, stream=spec.to, schema=stream.schema, path=path)
+                self.streams[spec.to] = stream
             return
         changing = [stream.name for stream in inputs if stream.changing]
         if changing:
-            self.check_changing(spec, changing[0])
+            check_changing(spec, changing[0], path, self.report)
         if spec.window is not None:
             self.check_event_time(spec, inputs)
         if spec.join is not None:
@@ -204,59 +194,6 @@ class _Checker:
         if schema is not None:
             self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
             self.write(spec, schema, key, timing, inputs[0])
-
-    def product(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
-        """A product: the columns of its documents, from those of its tables."""
-        path = self.draft.paths[spec.name]
-        for stream in inputs:
-            if not stream.changing:
-                self.report.add(
-                    "project.not-changing",
-                    path,
-                    f"Product {spec.name!r} reads stream {stream.name!r}, whose records do not replace one another.",
-                    "Products are made of tables, and of other products.",
-                    on_key=True,
-                )
-        if not all(stream.changing for stream in inputs):
-            return
-        tables = {stream.name: Table.of(stream.schema, stream.key) for stream in inputs}
-        try:
-            found = assemble(Product(spec.name, codec.from_form(Part, spec.product)), tables)
-        except ProductError as error:
-            self.report.add_error(error, (*path, *error.ids.get("path", ())))
-            return
-        schema = with_change(found.columns)
-        self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
-        self.streams[spec.to] = StreamSpec(
-            name=spec.to,
-            schema=schema,
-            key=found.key,
-            watermarks=replace(self.draft.watermarks, ahead="hold"),
-            writer=spec.name,
-            changing=True,
-        )
-
-    def check_changing(self, spec: PipelineSpec, stream: str) -> None:
-        """What counts records cannot take rows that replace one another."""
-        path = self.draft.paths[spec.name]
-        kinds = {"window": spec.window, "dedupe": spec.dedupe, "join": spec.join}
-        for kind, given in kinds.items():
-            if given is not None:
-                self.report.add(
-                    "project.changing",
-                    (*path, kind),
-                    f"Pipeline {spec.name!r} has `{kind}`, and the rows of stream {stream!r} replace one another.",
-                    "It would count a row once for each of its changes. Make a product of it.",
-                    on_key=True,
-                )
-                return
-        if len(spec.inputs) > 1:
-            self.report.add(
-                "project.changing",
-                (*path, "from"),
-                f"Pipeline {spec.name!r} reads stream {stream!r} and another, and keys of both would mix.",
-                "Read them in pipelines of their own.",
-            )
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -325,14 +262,7 @@ class _Checker:
         declared = self.draft.streams.get(spec.to)
         key = key if all(find_path(name, schema) for name in key) else ()
         if source.changing and not key:
-            self.report.add(
-                "project.changing",
-                (*self.draft.paths[spec.name], "steps"),
-                f"The steps of pipeline {spec.name!r} leave out the key of {source.name!r}, whose rows replace one "
-                "another by it.",
-                f"Keep {', '.join(source.key)}.",
-                on_key=True,
-            )
+            keyless(spec, source, self.draft.paths[spec.name], self.report)
         stream = StreamSpec(
             name=spec.to,
             schema=schema,

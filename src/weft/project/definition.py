@@ -288,6 +288,12 @@ class Project:
         )
 
 
+def changing_keys(project: Project | None) -> dict[str, tuple[str, ...]]:
+    """The keys of the streams whose rows replace one another."""
+    streams = project.streams.values() if project is not None else ()
+    return {stream.name: stream.key for stream in streams if stream.changing}
+
+
 @dataclass(frozen=True)
 class ProjectForm:
     """A project as it is stored: what is found by name is in lists, whose order counts."""

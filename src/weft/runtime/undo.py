@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
 from weft.runtime.mark import mark_of
-from weft.sinks.rows import ParquetRows
+from weft.schema.change import CHANGE
+from weft.schema.weft import WEFT
+from weft.sinks.rows import ParquetRows, Rows, TableRows
+from weft.streams.current import current
 from weft.streams.note import TableKnot
 from weft.streams.table import Table
 from weft.streams.tables import Tables
@@ -54,7 +59,8 @@ def retract(worker: Worker, pipeline: str, gone: Span) -> None:
     table = _table(worker, pipeline)
     if not table.exists():
         return
-    rows = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto))
+    before = _before(worker, pipeline, table, gone) if worker.stream_of(pipeline).changing else None
+    rows = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto), before)
     for sink in worker.open_sinks(pipeline):
         sink.retract(range(gone.after + 1, gone.upto + 1), rows)
         sink.close()
@@ -74,6 +80,32 @@ def _table(worker: Worker, pipeline: str) -> Table:
     return Tables(worker.spark, worker.storage).open(worker.stream_of(pipeline).name)
 
 
-def _rows(worker: Worker, pipeline: str, table: Table, knots: Sequence[TableKnot]) -> ParquetRows:
+def _rows(
+    worker: Worker,
+    pipeline: str,
+    table: Table,
+    knots: Sequence[TableKnot],
+    before: Rows | None = None,
+) -> ParquetRows:
     paths = [f"{table.path}/{file.path}" for knot in knots for file in knot.files]
-    return ParquetRows(paths, worker.stream_of(pipeline).schema.names)
+    return ParquetRows(paths, worker.stream_of(pipeline).schema.names, before)
+
+
+def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | None:
+    """What the keys that knots have changed had before these; a key that had nothing is deleted."""
+    stream = worker.stream_of(pipeline)
+    taken = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto))
+    touched = {tuple(row[name] for name in stream.key): row for row in taken.records()}
+    if not touched:
+        return None
+    kept = _rows(worker, pipeline, table, table.knots(0, gone.after)).records()
+    rows = [row for row in kept if tuple(row[name] for name in stream.key) in touched]
+    found = {tuple(row[name] for name in stream.key): row for row in current(rows, stream.key)}
+    back = [found.get(key) or _deleted(row, stream.key) for key, row in touched.items()]
+    form = next(taken.batches()).schema
+    return TableRows(pa.Table.from_pylist([dict(row) for row in back], schema=form))
+
+
+def _deleted(row: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    empty = {name: value if name in key else None for name, value in row.items()}
+    return {**empty, WEFT: row[WEFT], CHANGE: {**row[CHANGE], "op": "d"}}

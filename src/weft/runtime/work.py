@@ -16,6 +16,7 @@ from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
+from weft.runtime.documents import find_document
 from weft.runtime.fill import fill
 from weft.runtime.find import find_record
 from weft.runtime.trial import trial
@@ -52,6 +53,7 @@ class Work:
             "diff": self._diff,
             "state": self._state,
             "record": self._record,
+            "document": self._document,
         }
         if kind not in known:
             raise WeftError(
@@ -123,6 +125,10 @@ class Work:
     def _try(self, rule: dict[str, Any], **options: Any) -> dict[str, Any]:
         """Try a rule on recorded rows."""
         return codec.to_form(trial(self._worker, Rule.from_dict(rule), **options))
+
+    def _document(self, **asked: Any) -> dict[str, Any] | None:
+        """The newest row of a key of a changing stream."""
+        return find_document(self._worker, **asked)
 
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""

@@ -21,7 +21,7 @@ from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
-from weft.project.definition import Project, StreamSpec
+from weft.project.definition import Project, StreamSpec, changing_keys
 from weft.reason import told
 from weft.runtime import belonging, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
@@ -255,7 +255,7 @@ class Worker:
             storage=self.storage,
             client=WeaverClient(self._address),
             faults=self.faults,
-            tables=Tables(self.spark, self.storage),
+            tables=Tables(self.spark, self.storage, keys=changing_keys(self.project)),
             version=assignment["version"],
             feed=self._feeds(name) if spec is None else None,
         )

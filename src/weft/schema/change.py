@@ -6,6 +6,8 @@ from weft.schema.schema import Field, Schema
 from weft.schema.type import parse_type
 
 CHANGE = "_change"
+KEY_PROPERTY = "weft.key"
+"""The property of a changing stream's table that says its key, for whoever reads the table alone."""
 CHANGE_TYPE = parse_type(
     "struct<op:string,position:string,at:timestamp,transaction:string,snapshot:string,kept:array<string>>"
 )

@@ -19,6 +19,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, names, settings, whole
+from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json, to_key
 from weft.sinks.options import Options
@@ -183,12 +184,17 @@ class KafkaSink:
 
     def retract(self, knots: range, rows: Rows) -> None:
         """Write a tombstone for each key of these knots, or without keys each record once more with
-        the header `weft-retracts`. What had not reached the topic is left out."""
+        the header `weft-retracts`. What had not reached the topic is left out. Keys of a changing stream
+        get what they had before."""
         position = self._connected().position
         if not knots or position is None or knots[0] > position.knot:
             return
         if not position.has_retracted(knots[0], knots[-1]):
-            retractions = self._retractions(rows, until=position.knot)
+            retractions = (
+                self._retractions(rows, until=position.knot)
+                if rows.before is None
+                else self._messages(rows.before)
+            )
             self._transact(position.retracting(knots[0], knots[-1]), retractions)
 
     def restore(self, knot: int, rows: Rows) -> None:
@@ -209,7 +215,12 @@ class KafkaSink:
             marks = batch.column(WEFT).to_pylist()
             for mark, document in zip(marks, documents(batch.select(columns)), strict=True):
                 headers = {"weft-id": mark["id"], "weft-knot": str(mark["knot"])}
-                yield Message(to_key(document, self._key), to_json(document), headers)
+                change = document.pop(CHANGE, None)
+                if change is not None and change["op"] == "t":
+                    continue  # of a truncated table nobody knows the keys here
+                is_gone = change is not None and change["op"] == "d"
+                value = None if is_gone else to_json(document)
+                yield Message(to_key(document, self._key), value, headers)
 
     def _retractions(self, rows: Rows, *, until: int) -> Iterator[Message]:
         seen = set()

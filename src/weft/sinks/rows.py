@@ -27,6 +27,10 @@ class Rows(Protocol):
     def count(self) -> int:
         """How many rows there are."""
 
+    @property
+    def before(self) -> Rows | None:
+        """Of rows of a changing stream that are taken back: what their keys had before them, deletions included."""
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow batches of the stream's columns and `_weft`."""
 
@@ -37,9 +41,12 @@ class Rows(Protocol):
 class ParquetRows:
     """The rows in Parquet files, in their order: paths, or addresses of an object store."""
 
-    def __init__(self, paths: Iterable[str | Path], columns: Sequence[str]) -> None:
+    def __init__(
+        self, paths: Iterable[str | Path], columns: Sequence[str], before: Rows | None = None
+    ) -> None:
         self._paths = [str(path) for path in paths]
         self._columns = [*columns, WEFT]
+        self.before = before
 
     @cached_property
     def count(self) -> int:
@@ -72,6 +79,8 @@ class ParquetRows:
 
 class TableRows:
     """Rows in memory."""
+
+    before: Rows | None = None
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.lineage.facts import DataFile
+from weft.schema.change import KEY_PROPERTY
 from weft.schema.schema import Schema
 from weft.schema.weft import WEFT
 from weft.streams.note import Note, TableKnot
@@ -54,9 +56,16 @@ class Committed:
 class Tables:
     """Opens tables once, creates them when first written, and commits knots to them."""
 
-    def __init__(self, spark: SparkSession, storage: Storage) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        storage: Storage,
+        keys: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`keys` are those of changing streams; their tables say them."""
         self._spark = spark
         self._storage = storage
+        self._keys = keys or {}
         self._open: dict[str, Table] = {}
         self._schemas: dict[str, dict[str, Any]] = {}
 
@@ -118,7 +127,8 @@ class Tables:
         if self._schemas.get(stream) == wanted:
             return None
         if not table.exists():
-            table.create(wanted)
+            key = self._keys.get(stream)
+            table.create(wanted, None if key is None else {KEY_PROPERTY: json.dumps(list(key))})
             self._schemas[stream] = wanted
             return None
         current = table.schema()

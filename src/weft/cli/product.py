@@ -1,0 +1,86 @@
+"""`weft product`: nested documents that follow the changes of tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import completion
+from weft.cli.command import Group, asks_weaver
+from weft.cli.terminal import Terminal, path_to
+
+if TYPE_CHECKING:
+    from weft.cli.output import Printer
+
+product_name = click.argument("name", metavar="PRODUCT", shell_complete=completion.products)
+
+
+@click.group(cls=Group)
+def product() -> None:
+    """Products: nested documents that follow the changes of tables."""
+
+
+@product.command("list")
+@asks_weaver
+def list_products(terminal: Terminal) -> None:
+    """All products, with the tables that they are made of."""
+    terminal.show(terminal.get("/products"), _render_products)
+
+
+@product.command()
+@product_name
+@asks_weaver
+def show(terminal: Terminal, name: str) -> None:
+    """What a product is made of, and what its documents look like."""
+    terminal.show(terminal.get(path_to("products", name)), _render_product)
+
+
+@product.command()
+@product_name
+@click.argument("key", nargs=-1, required=True)
+@click.option("--knot", type=int, help="As of this knot; default: now.")
+@asks_weaver
+def get(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -> None:
+    """The document of KEY: one value for each column of the key."""
+    import json
+
+    path = path_to("products", name, json.dumps(list(key)) if len(key) > 1 else key[0])
+    terminal.show(terminal.get(path, knot=knot), _render_document)
+
+
+def _render_products(output: Printer, products: list[dict[str, Any]]) -> None:
+    output.table(
+        ["PRODUCT", "KEY", "KNOT", "TABLES"],
+        (
+            [one["name"], ", ".join(one["key"]), one["knot"], ", ".join(one["tables"])]
+            for one in products
+        ),
+        empty="There are no products. Declare one under `products:` and deploy it with `weft apply`.",
+        gives=("TABLES",),
+    )
+
+
+def _render_product(output: Printer, found: dict[str, Any]) -> None:
+    import yaml
+
+    output.fields(
+        {
+            "product": found["name"],
+            "key": ", ".join(found["key"]),
+            "tables": ", ".join(found["tables"]),
+            "knot": found["knot"],
+        }
+    )
+    output.line()
+    output.table(
+        ["COLUMN", "TYPE"], ([name, kind] for name, kind in found["columns"].items()), empty=""
+    )
+    output.line()
+    output.line(yaml.safe_dump(found["definition"], sort_keys=False).rstrip())
+
+
+def _render_document(output: Printer, found: dict[str, Any]) -> None:
+    import json
+
+    output.line(json.dumps(found["document"], indent=2, ensure_ascii=False))

@@ -1,0 +1,94 @@
+"""Streams whose rows replace one another: tables, products, and what may read them. Called by `check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft import codec
+from weft.loading.document import Path
+from weft.loading.problem import Problems
+from weft.loading.read import DraftStream
+from weft.products.assembly import Table, assemble
+from weft.products.tree import Part, Product, ProductError
+from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
+from weft.schema.change import with_change
+
+
+def check_table(stream: DraftStream, key: tuple[str, ...], report: Problems) -> None:
+    """Note a table without a key: it could not tell which row a change is of."""
+    if not key and not stream.key:
+        report.add(
+            "project.missing-key",
+            stream.path,
+            f"Stream {stream.name!r} has the changes of a table, and no key.",
+            "Add `key: id`.",
+            on_key=True,
+        )
+
+
+def document_stream(
+    spec: PipelineSpec,
+    inputs: Sequence[StreamSpec],
+    path: Path,
+    report: Problems,
+    watermarks: WatermarkSpec,
+) -> StreamSpec | None:
+    """The stream of a product's documents, from the columns of its tables; None where something is wrong."""
+    for stream in inputs:
+        if not stream.changing:
+            report.add(
+                "project.not-changing",
+                path,
+                f"Product {spec.name!r} reads stream {stream.name!r}, whose records do not replace one another.",
+                "Products are made of tables, and of other products.",
+                on_key=True,
+            )
+            return None
+    tables = {stream.name: Table.of(stream.schema, stream.key) for stream in inputs}
+    try:
+        found = assemble(Product(spec.name, codec.from_form(Part, spec.product)), tables)
+    except ProductError as error:
+        report.add_error(error, (*path, *error.ids.get("path", ())))
+        return None
+    return StreamSpec(
+        name=spec.to,
+        schema=with_change(found.columns),
+        key=found.key,
+        watermarks=replace(watermarks, ahead="hold"),
+        writer=spec.name,
+        changing=True,
+    )
+
+
+def check_changing(spec: PipelineSpec, stream: str, path: Path, report: Problems) -> None:
+    """Note what counts records, and so cannot take rows that replace one another."""
+    kinds = {"window": spec.window, "dedupe": spec.dedupe, "join": spec.join}
+    for kind, given in kinds.items():
+        if given is not None:
+            report.add(
+                "project.changing",
+                (*path, kind),
+                f"Pipeline {spec.name!r} has `{kind}`, and the rows of stream {stream!r} replace one another.",
+                "It would count a row once for each of its changes. Make a product of it.",
+                on_key=True,
+            )
+            return
+    if len(spec.inputs) > 1:
+        report.add(
+            "project.changing",
+            (*path, "from"),
+            f"Pipeline {spec.name!r} reads stream {stream!r} and another, and keys of both would mix.",
+            "Read them in pipelines of their own.",
+        )
+
+
+def keyless(spec: PipelineSpec, source: StreamSpec, path: Path, report: Problems) -> None:
+    """Note steps that take the key of a changing stream away."""
+    report.add(
+        "project.changing",
+        (*path, "steps"),
+        f"The steps of pipeline {spec.name!r} leave out the key of {source.name!r}, whose rows replace one another by it.",
+        f"Keep {', '.join(source.key)}.",
+        on_key=True,
+    )

@@ -1,0 +1,71 @@
+"""The newest row of one key of a changing stream, now or as of a knot. Runs where the data is: in a worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from weft.errors import WeftError
+from weft.runtime.trial import plain
+from weft.sinks.rows import to_records
+from weft.streams.current import current
+from weft.streams.tables import Tables
+
+if TYPE_CHECKING:
+    from weft.project.definition import StreamSpec
+    from weft.runtime.worker import Worker
+
+EVERYTHING = 2**62
+
+
+class KeyFormError(WeftError):
+    """A key that cannot be one of the stream's."""
+
+    code = "product.key"
+    domain = "user"
+
+
+def find_document(
+    worker: Worker, *, stream: str, key: list[str], knot: int | None
+) -> dict[str, Any] | None:
+    """The newest row of a key that a stream had at a knot (default: has now), or None where there is none."""
+    assert worker.project is not None
+    spec = worker.project.stream(stream)
+    if len(key) != len(spec.key):
+        raise KeyFormError(
+            f"The key of {stream!r} is {', '.join(spec.key)}; {len(key)} values were given.",
+            hint=f"Give {len(spec.key)} values, with / between them.",
+            stream=stream,
+        )
+    table = Tables(worker.spark, worker.storage).open(stream)
+    if not table.exists():
+        return None
+    found: list[dict[str, Any]] = []
+    for one in reversed(table.knots(0, EVERYTHING if knot is None else knot)):
+        for file in one.files:
+            found += _rows(f"{table.path}/{file.path}", spec, key)
+        if found and spec.writer is not None:
+            break  # what a pipeline writes it writes in order: the newest knot has the newest row
+    newest = next(iter(current(found, spec.key)), None)
+    return None if newest is None else plain(dict(newest))
+
+
+def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
+    names = pq.read_schema(path)
+    condition: pc.Expression | None = None
+    for name, text in zip(spec.key, key, strict=True):
+        try:
+            value = pa.scalar(text).cast(names.field(name).type)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise KeyFormError(
+                f"{text!r} cannot be a {name} of {spec.name!r}: it is a {names.field(name).type}.",
+                hint="Write it as the column is written in JSON.",
+                stream=spec.name,
+            ) from error
+        equal = pc.field(name) == value
+        condition = equal if condition is None else condition & equal
+    table = pq.read_table(path, filters=condition)
+    return [row for batch in table.to_batches() for row in to_records(batch)]

@@ -1,0 +1,119 @@
+"""Products: which there are, what they are made of, and their documents by key, now or as of an earlier knot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weft import codec
+from weft.errors import WeftError
+from weft.products.tree import Part, Product
+from weft.products.write import write_product
+from weft.project.definition import MissingNameError, PipelineSpec
+from weft.schema.change import CHANGE
+from weft.schema.schema import nearest
+from weft.schema.weft import WEFT
+from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
+from weft.weaver.weaver import Weaver
+
+router = make_router("products")
+
+
+@dataclass(frozen=True)
+class ProductView:
+    """A product: its tables, its key, its definition, and where it stands."""
+
+    name: str
+    root: str
+    tables: tuple[str, ...]
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    definition: Mapping[str, Any]
+    knot: int | None
+
+
+@dataclass(frozen=True)
+class DocumentView:
+    """A document, and the knot that wrote it."""
+
+    product: str
+    key: tuple[str, ...]
+    knot: int
+    id: str
+    document: Mapping[str, Any]
+
+
+@router.get("/products", response_model=list[ProductView])
+async def list_products(weaver: UsesWeaver) -> Answer:
+    """All products."""
+    specs = weaver.catalog.project().pipelines.values()
+    return Answer([_view(weaver, spec) for spec in specs if spec.product is not None])
+
+
+@router.get("/products/{name}", response_model=ProductView)
+async def show(weaver: UsesWeaver, name: str) -> Answer:
+    """One product: what it is made of, and what its documents look like."""
+    return Answer(_view(weaver, _product(weaver, name)))
+
+
+@router.get("/products/{name}/{key:path}", response_model=DocumentView)
+async def document(
+    weaver: UsesWeaver, name: str, key: str, knot: KnotNumber | None = None
+) -> Answer:
+    """The document of a key, now or as of a knot. Several columns have / between them, or are a list in JSON."""
+    spec = _product(weaver, name)
+    values = _values(key, len(weaver.catalog.project().stream(spec.to).key))
+    asked = {"stream": spec.to, "key": values, "knot": knot}
+    row = await weaver.ask("document", asked, timeout=120)
+    if row is None:
+        when = "" if knot is None else f" at knot {knot}"
+        raise WeftError(
+            f"Product {name!r} has no document {key!r}{when}.",
+            code="product.no-document",
+            domain="missing",
+            hint="The root's table has no such row, or a required part of it is missing.",
+            product=name,
+        )
+    weft = row.pop(WEFT)
+    row.pop(CHANGE)
+    return Answer(DocumentView(name, tuple(values), weft["knot"], weft["id"], row))
+
+
+def _values(key: str, columns: int) -> list[str]:
+    if key.startswith("["):
+        try:
+            values = json.loads(key)
+        except ValueError:
+            values = None
+        if isinstance(values, list):
+            return [one if isinstance(one, str) else json.dumps(one) for one in values]
+    return [key] if columns == 1 else key.split("/")
+
+
+def _product(weaver: Weaver, name: str) -> PipelineSpec:
+    pipelines = weaver.catalog.project().pipelines
+    products = [one for one, spec in pipelines.items() if spec.product is not None]
+    if name in products:
+        return pipelines[name]
+    near = nearest(name, products)
+    raise MissingNameError(
+        f"There is no product {name!r}. There is {', '.join(products) or 'none'}.",
+        hint=f"Did you mean {near!r}?" if near else "Use one of the products listed.",
+        name=name,
+    )
+
+
+def _view(weaver: Weaver, spec: PipelineSpec) -> ProductView:
+    root = codec.from_form(Part, spec.product)
+    stream = weaver.catalog.project().stream(spec.to)
+    return ProductView(
+        name=spec.name,
+        root=root.table,
+        tables=Product(spec.name, root).tables(),
+        key=stream.key,
+        columns={one.name: str(one.type) for one in stream.schema if one.name != CHANGE},
+        definition=write_product(root),
+        knot=weaver.knots.head(spec.to).number,
+    )
