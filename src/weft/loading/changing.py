@@ -88,7 +88,7 @@ def keyless(spec: PipelineSpec, source: StreamSpec, path: Path, report: Problems
     report.add(
         "project.changing",
         (*path, "steps"),
-        f"The steps of pipeline {spec.name!r} leave out the key of {source.name!r}, whose rows replace one another by it.",
+        f"The steps of pipeline {spec.name!r} leave out the key of {source.name!r}, which tells its rows apart.",
         f"Keep {', '.join(source.key)}.",
         on_key=True,
     )
