@@ -123,7 +123,8 @@ class Writing:
         other, column, own = self.rng.choice(TO_ONE[table])
         new = self._new()
         self._join(new, other, f"{new}.{column} = {alias}.{own}")
-        return f"{new}.{NUMBERS[other]} AS {self._new()}"
+        form = self.rng.choice(("{}", "{} + 1", "coalesce({}, 0)"))
+        return f"{form.format(f'{new}.{NUMBERS[other]}')} AS {self._new()}"
 
     def _join(self, new: str, table: str, on: str) -> None:
         word = self.rng.choice(("LEFT JOIN", "LEFT OUTER JOIN", "JOIN", "INNER JOIN"))

@@ -58,7 +58,9 @@ def parse_query(text: str) -> exp.Select:
         tokens = _checked(tokens_of(text), text)
         found = [one for one in Grammar().parser().parse(tokens, text) if one is not None]
     except ExpressionError as error:
-        raise ProductError(error.message, code="product.sql-syntax", hint=error.hint) from error
+        told = error.message.replace("The expression", "The query")
+        hint = "Write it shorter, or declare the product by its parts."
+        raise ProductError(told, code="product.sql-syntax", hint=hint) from error
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError) as error:
         # The parser raises the last three for some texts that it did not expect.
         raise _syntax(_told(error)) from error

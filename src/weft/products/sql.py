@@ -26,7 +26,7 @@ from weft.products.gathered import (
 )
 from weft.products.joining import join_all, narrow_all, told
 from weft.products.query import bare, called, check_clauses, conjuncts, parse_query, unsupported
-from weft.products.scope import Names, Node, Scope, check_scalar
+from weft.products.scope import Names, Node, Scope, check_scalar, unknown
 from weft.products.strict import is_null_without
 from weft.products.subquery import SUBQUERIES, subquery_part
 from weft.products.tree import Part, Product, ProductError, column
@@ -133,25 +133,21 @@ class Compiler:
             self._field(name, value)
 
     def _star(self, star: exp.Expression) -> None:
-        if any(value for name, value in star.args.items() if name not in ("this", "table")):
-            raise unsupported("what stands behind `*`", "it names all columns", "Name the columns.")
-        if isinstance(star, exp.Star):
-            if len(self.scope.nodes) > 1:
-                hint = f"Write {self.root.alias}.* and the columns of the others."
-                raise unsupported("`*` over several tables", "names would meet", hint)
-            node: Node | None = self.root
-        else:
-            node = self.scope.find(star.args["table"].name)
-        if node is None or any(
-            name not in ("this", "table") for name, one in star.args.items() if one
-        ):
-            raise unsupported(
-                f"`{told(star)}`", "there is no such table", "Name a table of the query."
+        """All columns of a table, each as a field."""
+        all_columns = star.this if isinstance(star, exp.Column) else star
+        if any(all_columns.args.values()) or star.args.get("db"):
+            raise unsupported("what stands beside `*`", "it names all columns", "Name the columns.")
+        if star is all_columns and len(self.scope.nodes) > 1:
+            hint = f"Write {self.root.alias}.* and the columns of the others."
+            raise unsupported("`*` over several tables", "names would meet", hint)
+        node = self.root if star is all_columns else self.scope.find(star.text("table"))
+        if node is None:
+            raise unknown(
+                "table", star.text("table"), [one.alias for one in self.scope.nodes.values()]
             )
+        table = exp.to_identifier(node.alias)
         for name in node.columns:
-            self._field(
-                name, exp.column(exp.to_identifier(name), table=exp.to_identifier(node.alias))
-            )
+            self._field(name, exp.column(exp.to_identifier(name), table=table))
 
     def _field(self, name: str, value: exp.Expression) -> None:
         check_scalar(value)
