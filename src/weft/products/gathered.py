@@ -11,13 +11,13 @@ from sqlglot import exp
 from weft.errors import WeftError
 from weft.products.limit import AGGREGATES
 from weft.products.query import bare, called, unsupported
-from weft.products.scope import GATHERING, LISTS, STRUCTS, Node, Scope
+from weft.products.scope import GATHERING, LISTS, STRUCTS, Aliased, Scope
 from weft.products.strict import is_null_without
 from weft.products.tree import Pairs, Part, ProductError, column
 from weft.steps.compile import new_name
 from weft.windows.aggregate import OTHER_NAMES
 
-Shown = Mapping[Node, list[tuple[str, str]]]
+Shown = Mapping[Aliased, list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def gathered(item: exp.Expression) -> Gathered | None:
     return Gathered(function, bare(argument), order, where)
 
 
-def aggregate_of(scope: Scope, node: Node, found: Gathered) -> str:
+def aggregate_of(scope: Scope, node: Aliased, found: Gathered) -> str:
     """The aggregate over the rows of a table, as a part has it."""
     argument = found.argument
     if found.order:
@@ -101,7 +101,7 @@ def aggregate_of(scope: Scope, node: Node, found: Gathered) -> str:
     return f"{found.function}({sql})"
 
 
-def shown_by(scope: Scope, node: Node, argument: exp.Expression) -> Shown | None:
+def shown_by(scope: Scope, node: Aliased, argument: exp.Expression) -> Shown | None:
     """The fields that a list shows of a table, and of those joined to it; None for its whole rows."""
     if isinstance(argument, exp.Column) and _is_whole(scope, node, argument):
         return None
@@ -111,7 +111,7 @@ def shown_by(scope: Scope, node: Node, argument: exp.Expression) -> Shown | None
             "a part is a list of structs",
             "Write array_agg(struct(x.a, x.b)), or json_agg(json_build_object('a', x.a)).",
         )
-    found: dict[Node, list[tuple[str, str]]] = {node: []}
+    found: dict[Aliased, list[tuple[str, str]]] = {node: []}
     names: set[str] = set()
     for name, value in _fields(scope, argument):
         check_name(name, names)
@@ -130,7 +130,7 @@ def shown_by(scope: Scope, node: Node, argument: exp.Expression) -> Shown | None
 
 
 def order_of(
-    scope: Scope, node: Node, order: tuple[exp.Expression, ...]
+    scope: Scope, node: Aliased, order: tuple[exp.Expression, ...]
 ) -> tuple[tuple[str, bool], ...]:
     """The order of a table's rows, as a part has it."""
     found = []
@@ -156,7 +156,9 @@ def order_of(
     return tuple(found)
 
 
-def make_part(node: Node, name: str, shown: Shown | None, extra: Mapping[Node, list[Part]]) -> Part:
+def make_part(
+    node: Aliased, name: str, shown: Shown | None, extra: Mapping[Aliased, list[Part]]
+) -> Part:
     """The part of a table with the tables joined to it; `extra` are parts that hang under it otherwise."""
     below = list(extra.get(node, ()))
     for child in node.children:
@@ -193,7 +195,7 @@ def check_name(name: str, taken: set[str]) -> None:
     taken.add(name.lower())
 
 
-def check_default(found: Gathered, default: exp.Expression | None, parent: Node) -> None:
+def check_default(found: Gathered, default: exp.Expression | None, parent: Aliased) -> None:
     """Refuse a coalesce that says something else than what a part without rows is."""
     if default is not None:
         plain = default.this if isinstance(default, exp.Cast) else default
@@ -213,7 +215,7 @@ def check_default(found: Gathered, default: exp.Expression | None, parent: Node)
         )
 
 
-def missing(sql: str, node: Node) -> ProductError:
+def missing(sql: str, node: Aliased) -> ProductError:
     """The error for a value that SQL computes of nulls where a row is missing."""
     return unsupported(
         f"`{sql[:60]}`",
@@ -246,20 +248,20 @@ def _fields(scope: Scope, made: exp.Expression) -> Iterator[tuple[str, exp.Expre
         yield name.name, value
 
 
-def _is_whole(scope: Scope, node: Node, read: exp.Column) -> bool:
+def _is_whole(scope: Scope, node: Aliased, read: exp.Column) -> bool:
     if read.is_star:
         return bool(read.table) and scope.find(read.table) is node
     is_column = any(one.lower() == read.name.lower() for one in node.columns)
     return not read.table and scope.find(read.name) is node and not is_column
 
 
-def _is_below(node: Node | None, top: Node) -> bool:
+def _is_below(node: Aliased | None, top: Aliased) -> bool:
     while node is not None and node is not top:
         node = node.parent
     return node is top
 
 
-def _is_sure(node: Node | None, top: Node) -> bool:
+def _is_sure(node: Aliased | None, top: Aliased) -> bool:
     """Whether every row of a table that is left has one of a table joined to it."""
     while node is not None and node is not top:
         if not node.is_inner:

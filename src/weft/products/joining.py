@@ -6,7 +6,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from weft.products.query import bare, conjuncts, unsupported
-from weft.products.scope import Node, Scope, check_scalar
+from weft.products.scope import Aliased, Scope, check_scalar
 from weft.products.strict import drops_missing
 from weft.products.tree import Pairs
 
@@ -19,7 +19,7 @@ _JOINS = {
 """Side and kind of a join, and whether it is inner."""
 
 
-def join_all(scope: Scope, query: exp.Select) -> Node:
+def join_all(scope: Scope, query: exp.Select) -> Aliased:
     """Put the tables of FROM and JOIN into a scope; the first of them."""
     first = scope.add(query.args["from_"].this)
     for join in query.args.get("joins") or ():
@@ -41,7 +41,7 @@ def _join(scope: Scope, join: exp.Join) -> None:
         word = "USING" if join.args.get("using") else "a join without ON"
         raise unsupported(word, "a part says which columns are equal", "Write ON a.x = b.y.")
     node = scope.add(join.this)
-    links: list[tuple[Node, str, str]] = []
+    links: list[tuple[Aliased, str, str]] = []
     for condition in conjuncts(join.args["on"]):
         link = link_of(scope, node, condition)
         if link is None:
@@ -60,7 +60,7 @@ def _join(scope: Scope, join: exp.Join) -> None:
         node.require()
 
 
-def parent_of(links: list[tuple[Node, str, str]], place: str) -> tuple[Node, Pairs]:
+def parent_of(links: list[tuple[Aliased, str, str]], place: str) -> tuple[Aliased, Pairs]:
     """The one table that links name, and the pairs of columns."""
     parents = list(dict.fromkeys(parent for parent, _, _ in links))
     if len(parents) != 1:
@@ -73,7 +73,9 @@ def parent_of(links: list[tuple[Node, str, str]], place: str) -> tuple[Node, Pai
     return parents[0], tuple((own, other) for _, own, other in links)
 
 
-def link_of(scope: Scope, node: Node, condition: exp.Expression) -> tuple[Node, str, str] | None:
+def link_of(
+    scope: Scope, node: Aliased, condition: exp.Expression
+) -> tuple[Aliased, str, str] | None:
     """The other table with both columns, where a condition says that one of a table's equals one of another."""
     if not isinstance(condition, exp.EQ):
         return None
@@ -86,7 +88,7 @@ def link_of(scope: Scope, node: Node, condition: exp.Expression) -> tuple[Node, 
     return (right, one, other) if left is node else (left, other, one)
 
 
-def _narrow(scope: Scope, node: Node, condition: exp.Expression) -> None:
+def _narrow(scope: Scope, node: Aliased, condition: exp.Expression) -> None:
     """A condition of an ON that is about the joined table alone: what does not fulfil it is not there."""
     check_scalar(condition)
     if scope.reads(condition) != [node]:
@@ -98,7 +100,7 @@ def _narrow(scope: Scope, node: Node, condition: exp.Expression) -> None:
     _add(scope, node, condition)
 
 
-def _add(scope: Scope, node: Node, condition: exp.Expression) -> None:
+def _add(scope: Scope, node: Aliased, condition: exp.Expression) -> None:
     """A condition for a table, and which column it holds to one value.
 
     A text is one value of every type; a number is not, where the column holds texts.

@@ -24,20 +24,20 @@ Names = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(eq=False)
-class Node:
+class Aliased:
     """A table under its alias: how it hangs under another, and whether SQL leaves out what lacks it."""
 
     alias: str
     table: str
     key: tuple[str, ...]
     columns: tuple[str, ...]
-    parent: Node | None = None
+    parent: Aliased | None = None
     on: list[tuple[str, str]] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     fixed: set[str] = field(default_factory=set)
     """Columns that a condition holds to one value."""
     is_inner: bool = False
-    children: list[Node] = field(default_factory=list)
+    children: list[Aliased] = field(default_factory=list)
 
     @property
     def is_many(self) -> bool:
@@ -61,7 +61,7 @@ class Node:
             return self.conditions[0] if self.conditions else None
         return " AND ".join(f"({one})" for one in self.conditions)
 
-    def link(self, parent: Node, on: Pairs) -> None:
+    def link(self, parent: Aliased, on: Pairs) -> None:
         """Hang it under a table."""
         self.parent = parent
         self.on = list(dict.fromkeys(on))
@@ -69,7 +69,7 @@ class Node:
 
     def require(self) -> None:
         """Leave out what lacks it, and with it what lacks the tables on the way to it."""
-        node: Node | None = self
+        node: Aliased | None = self
         while node is not None and node.parent is not None:
             node.is_inner = True
             node = node.parent
@@ -82,9 +82,9 @@ class Scope:
         self.keys = keys
         self.columns = columns
         self.outer = outer
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, Aliased] = {}
 
-    def add(self, read: exp.Expression) -> Node:
+    def add(self, read: exp.Expression) -> Aliased:
         """A table of FROM or JOIN under its alias."""
         if not isinstance(read, exp.Table) or not isinstance(read.this, exp.Identifier):
             raise unsupported(
@@ -106,7 +106,7 @@ class Scope:
             raise unknown("stream", read.name, self.keys)
         if not self.keys[table]:
             raise unsupported(f"stream {table!r}", "it has no key", "Declare its `key`.")
-        node = Node(read.alias or table, table, self.keys[table], self.columns[table])
+        node = Aliased(read.alias or table, table, self.keys[table], self.columns[table])
         if node.alias.lower() in self.nodes:
             hint = "Give each an alias of its own: FROM users a JOIN users b ON …"
             raise ProductError(
@@ -115,13 +115,13 @@ class Scope:
         self.nodes[node.alias.lower()] = node
         return node
 
-    def find(self, alias: str) -> Node | None:
+    def find(self, alias: str) -> Aliased | None:
         """The table of an alias, here or around."""
         if alias.lower() in self.nodes:
             return self.nodes[alias.lower()]
         return self.outer.find(alias) if self.outer else None
 
-    def resolve(self, read: exp.Column) -> tuple[Node, str]:
+    def resolve(self, read: exp.Column) -> tuple[Aliased, str]:
         """The table that a column is of, and its name there."""
         if read.args.get("db") or not isinstance(read.this, exp.Identifier):
             raise unsupported(
@@ -154,7 +154,7 @@ class Scope:
             return self.outer.resolve(read)
         raise unknown("column", read.name, [name for node in self._all() for name in node.columns])
 
-    def reads(self, *expressions: exp.Expression) -> list[Node]:
+    def reads(self, *expressions: exp.Expression) -> list[Aliased]:
         """The tables that expressions read, each once."""
         found = [self.resolve(one)[0] for each in expressions for one in each.find_all(exp.Column)]
         return list(dict.fromkeys(found))
@@ -177,7 +177,7 @@ class Scope:
             raise ProductError(error.message, code="product.sql-syntax", hint=error.hint) from error
         return sql
 
-    def _all(self) -> list[Node]:
+    def _all(self) -> list[Aliased]:
         return [*self.nodes.values(), *(self.outer._all() if self.outer else [])]
 
 

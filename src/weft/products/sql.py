@@ -26,7 +26,7 @@ from weft.products.gathered import (
 )
 from weft.products.joining import join_all, narrow_all, told
 from weft.products.query import bare, called, check_clauses, conjuncts, parse_query, unsupported
-from weft.products.scope import Names, Node, Scope, check_scalar, unknown
+from weft.products.scope import Aliased, Names, Scope, check_scalar, unknown
 from weft.products.strict import is_null_without
 from weft.products.subquery import SUBQUERIES, subquery_part
 from weft.products.tree import Part, Product, ProductError, column
@@ -49,8 +49,8 @@ class Compiler:
 
     def __init__(self, keys: Names, columns: Names) -> None:
         self.scope = Scope(keys, columns)
-        self.shown: defaultdict[Node, list[tuple[str, str]]] = defaultdict(list)
-        self.extra: defaultdict[Node, list[Part]] = defaultdict(list)
+        self.shown: defaultdict[Aliased, list[tuple[str, str]]] = defaultdict(list)
+        self.extra: defaultdict[Aliased, list[Part]] = defaultdict(list)
         self.sums: defaultdict[str | None, list[tuple[str, str]]] = defaultdict(list)
         self.names: set[str] = set()
         self.is_listed = False
@@ -68,7 +68,7 @@ class Compiler:
         self._finish()
         return Product(name, make_part(self.root, "", self.shown, self.extra))
 
-    def _many(self) -> Node | None:
+    def _many(self) -> Aliased | None:
         """The one joined table that can have several rows."""
         found = [node for node in self.scope.nodes.values() if node.parent and node.is_many]
         if len(found) > 1:
@@ -205,7 +205,7 @@ class Compiler:
         else:
             self.sums[condition].append((name, aggregate_of(self.scope, node, found)))
 
-    def _only(self, node: Node, found: Gathered) -> str | None:
+    def _only(self, node: Aliased, found: Gathered) -> str | None:
         """The filter of a part over a joined table, with what FILTER adds to it."""
         more = (
             [one for one in conjuncts(found.filter) if not self._is_there(node, one)]
@@ -222,7 +222,7 @@ class Compiler:
             )
         return replace(node, conditions=[*node.conditions, *map(self.scope.text, more)]).filter
 
-    def _is_there(self, node: Node, condition: exp.Expression) -> bool:
+    def _is_there(self, node: Aliased, condition: exp.Expression) -> bool:
         """Whether a condition says that there is a row: IS NOT NULL of a column that no row has null."""
         inner = bare(condition.this) if isinstance(condition, exp.Not) else None
         if not isinstance(inner, exp.Is) or not isinstance(inner.expression, exp.Null):

@@ -18,7 +18,7 @@ from weft.products.gathered import (
 )
 from weft.products.joining import join_all, link_of, narrow_all, parent_of
 from weft.products.query import bare, check_clauses, conjuncts, unsupported
-from weft.products.scope import Node, Scope
+from weft.products.scope import Aliased, Scope
 from weft.products.tree import Part
 
 SUBQUERIES = "Use a subquery for each: (SELECT count(*) FROM x WHERE x.a = r.a) AS n."
@@ -27,7 +27,7 @@ SUBQUERIES = "Use a subquery for each: (SELECT count(*) FROM x WHERE x.a = r.a) 
 
 def subquery_part(
     outer: Scope, name: str, written: exp.Expression, default: exp.Expression | None
-) -> tuple[Node, Part]:
+) -> tuple[Aliased, Part]:
     """The part that a subquery makes, and the table around it under which it hangs."""
     query = written.this if isinstance(written, exp.Subquery) else written
     if not isinstance(query, exp.Select) or len(query.expressions) != 1:
@@ -51,7 +51,7 @@ def subquery_part(
     return parent, _single(scope, node, name, query, value)
 
 
-def _correlate(scope: Scope, node: Node, query: exp.Select) -> Node:
+def _correlate(scope: Scope, node: Aliased, query: exp.Select) -> Aliased:
     """Link a subquery's first table to a table around it, and narrow its tables; the table around it."""
     where = query.args.get("where")
     links, others = [], []
@@ -71,7 +71,7 @@ def _correlate(scope: Scope, node: Node, query: exp.Select) -> Node:
     return parent
 
 
-def _several(scope: Scope, node: Node, name: str, found: Gathered) -> Part:
+def _several(scope: Scope, node: Aliased, name: str, found: Gathered) -> Part:
     """A subquery's list, or its aggregate as an inline field."""
     if found.filter is not None:
         narrow_all(scope, list(conjuncts(found.filter)))
@@ -82,7 +82,9 @@ def _several(scope: Scope, node: Node, name: str, found: Gathered) -> Part:
     return replace(part, aggregate=((name, aggregate_of(scope, node, found)),))
 
 
-def _single(scope: Scope, node: Node, name: str, query: exp.Select, value: exp.Expression) -> Part:
+def _single(
+    scope: Scope, node: Aliased, name: str, query: exp.Select, value: exp.Expression
+) -> Part:
     """A subquery's value of its one row, or of the first by its order."""
     limit, order = query.args.get("limit"), query.args.get("order")
     if limit is not None and limit.sql("spark").strip() != "LIMIT 1":
