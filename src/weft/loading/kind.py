@@ -15,7 +15,6 @@ from weft.sinks.options import find_wrong, written
 from weft.sources.options import KINDS, declaration
 
 Spec = TypeVar("Spec", SourceSpec, SinkSpec)
-LATER = ("debezium",)
 
 
 def read_source(cursor: Cursor) -> SourceSpec | None:
@@ -24,14 +23,6 @@ def read_source(cursor: Cursor) -> SourceSpec | None:
     if found is None:
         return None
     kind, options = found
-    if kind in LATER:
-        options.wrong(
-            "project.not-supported-yet",
-            f"Source {kind!r} is part of the format, and this version does not run it.",
-            f"Sources that run are {', '.join(KINDS)}.",
-            on_key=True,
-        )
-        return None
     if kind not in KINDS:
         near = nearest(kind, KINDS)
         options.wrong(

@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {
     "mock": "weft.sources.mock:MockSource",
     "files": "weft.sources.files:FilesSource",
     "kafka": "weft.sources.kafka:KafkaSource",
+    "debezium": "weft.sources.debezium:DebeziumSource",
     "python": "weft.sources.python:PythonSource",
     "rule": "weft.sources.rule:RuleSource",
     "feed": "weft.sources.feed:FeedSource",
