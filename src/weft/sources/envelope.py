@@ -54,10 +54,7 @@ def envelope_columns(value: bytes) -> Schema | None:
     Refuses, as every schema does, columns whose names differ by their case alone.
     """
     event = _object(value)
-    row = _row(event.get("schema")) if event else None
-    if row is None:
-        return None
-    fields = tuple(field for field in _fields(row) if not field.name.startswith(_ADDED))
+    fields = _row(event.get("schema")) if event else ()
     return Schema(fields) if fields else None
 
 
@@ -82,17 +79,15 @@ def _object(text: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _row(schema: Any) -> dict[str, Any] | None:
-    """The type of the rows, of the type of an event or of an unwrapped row."""
+def _row(schema: Any) -> tuple[Field, ...]:
+    """The columns of a row, of the type of an event or of an unwrapped row."""
     if not isinstance(schema, dict):
-        return None
+        return ()
     members = {part.get("field"): part for part in _parts(schema)}
     if "__op" in members or "__deleted" in members:
-        return schema
-    for side in ("after", "before"):
-        if side in members and _parts(members[side]):
-            return members[side]
-    return None
+        return tuple(field for field in _fields(schema) if not field.name.startswith(_ADDED))
+    sides = (_fields(members[side]) for side in ("after", "before") if side in members)
+    return next((fields for fields in sides if fields), ())
 
 
 def _parts(described: Mapping[str, Any]) -> list[dict[str, Any]]:

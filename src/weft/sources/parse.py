@@ -89,10 +89,7 @@ def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
     form = json.dumps(parsing.schema.to_json())
     arguments: list[Any]
     if parsing.format == "debezium":
-        # A key may be a part of a struct: the whole struct then stays with a row that is gone.
-        places = [find_path(name, parsing.schema) for name in parsing.key]
-        keys = dict.fromkeys(place.names[0] for place in places if place is not None)
-        arguments = [form, json.dumps(list(keys)), parsing.times]
+        arguments = [form, json.dumps(_key_columns(parsing)), parsing.times]
     else:
         header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
         needed = parsing.event_time.names[0] if parsing.event_time is not None else None
@@ -101,6 +98,15 @@ def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
         arguments.append(parsing.separator)
     method = f"source.Parse.{parsing.format}"
     return kernel.to_column(kernel.call(raw.sparkSession, method, f.col("value"), *arguments))
+
+
+def _key_columns(parsing: Parsing) -> list[str]:
+    """The columns that name a row; of a key that is a part of a struct, the whole struct."""
+    paths = {name: find_path(name, parsing.schema) for name in parsing.key}
+    names = (
+        path.names[0] if path else parsing.schema.get(name).name for name, path in paths.items()
+    )
+    return list(dict.fromkeys(names))
 
 
 def _timed(parsed: Column, place: ColumnPath) -> Column:

@@ -110,10 +110,10 @@ def test_nested_types_are_made_of_their_parts() -> None:
 
 
 def test_columns_stand_in_the_order_of_the_table() -> None:
-    fields = [{"field": "b", "type": "int32"}, {"field": "a", "type": "string"}]
+    fields = [{"field": "b", "type": "int32"}, {"field": "__a", "type": "string"}]
     schema = envelope_columns(event(*fields, side="before"))
     assert schema is not None
-    assert schema.to_dict() == {"b": "int", "a": "string"}
+    assert schema.to_dict() == {"b": "int", "__a": "string"}
 
 
 def test_what_was_added_to_an_unwrapped_row_is_no_column() -> None:

@@ -44,8 +44,9 @@ final class ConnectTexts {
   private static Object decimal(JsonParser json, ConnectType described)
       throws IOException, BadRecord {
     boolean isPacked =
-        json.currentToken() == JsonToken.VALUE_STRING
-            || json.currentToken() == JsonToken.START_OBJECT;
+        json.currentToken() == JsonToken.START_OBJECT
+            || (json.currentToken() == JsonToken.VALUE_STRING
+                && described.isNamed(ConnectType.DECIMAL));
     if (!isPacked) {
       return JsonValues.string(json);
     }

@@ -26,13 +26,13 @@ final class DebeziumRecords extends RecordParser {
   private final int[] keys;
   private final Epoch times;
 
-  private transient TableRows plain;
+  private transient EventRow plain;
 
   /** What stood before the payload of the last event that had a schema. */
   private transient byte[] head;
 
   private transient byte[] schema;
-  private transient TableRows described;
+  private transient EventRow described;
 
   /**
    * @param schema the declared columns, and the change as the last one
@@ -49,7 +49,7 @@ final class DebeziumRecords extends RecordParser {
   @Override
   InternalRow read(byte[] value, UTF8String header) throws BadRecord {
     if (plain == null) {
-      plain = new TableRows(table, keys, null, times);
+      plain = new EventRow(table, keys, null, times);
     }
     try {
       Envelope known = scanBehindHead(value);
@@ -107,7 +107,7 @@ final class DebeziumRecords extends RecordParser {
   }
 
   /** How the rows of a table are read of which an event has the schema. */
-  private TableRows rows(byte[] value, Envelope wrapper) throws IOException {
+  private EventRow rows(byte[] value, Envelope wrapper) throws IOException {
     Span written = wrapper.schema();
     if (written == null) {
       return plain;
@@ -116,7 +116,7 @@ final class DebeziumRecords extends RecordParser {
       head = null;
       try (JsonParser json = written.open(value)) {
         ConnectType type = ConnectType.read(json);
-        described = new TableRows(table, keys, type == null ? null : type.row(), times);
+        described = new EventRow(table, keys, type == null ? null : type.row(), times);
       }
       schema = written.of(value);
     }
@@ -125,7 +125,7 @@ final class DebeziumRecords extends RecordParser {
     return described;
   }
 
-  private InternalRow row(byte[] value, Envelope event, TableRows rows)
+  private InternalRow row(byte[] value, Envelope event, EventRow rows)
       throws IOException, BadRecord {
     String op = event.op();
     Object[] columns =
@@ -141,7 +141,7 @@ final class DebeziumRecords extends RecordParser {
   }
 
   /** The names of the columns that are kept as they were, which become null; null if none are. */
-  private static UTF8String[] takeKept(Object[] columns, TableRows rows) {
+  private static UTF8String[] takeKept(Object[] columns, EventRow rows) {
     List<UTF8String> kept = null;
     for (int i = 0; i < columns.length; i++) {
       if (columns[i] == Unavailable.KEPT) {

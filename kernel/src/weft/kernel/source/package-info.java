@@ -10,7 +10,7 @@
  * weft.kernel.source.BadRecord} says why a record is none.
  *
  * <p>Changes: {@link weft.kernel.source.Envelope} finds the parts of an event, {@link
- * weft.kernel.source.TableRows} reads its row, with values by {@link
+ * weft.kernel.source.EventRow} reads its row, with values by {@link
  * weft.kernel.source.ConnectValues} and the {@link weft.kernel.source.ConnectType}s of its schema,
  * {@link weft.kernel.source.Unavailable} knows those that were left out, and {@link
  * weft.kernel.source.Origin} says where the change stands.

@@ -183,6 +183,8 @@ class ConnectValuesTest {
     assertEquals("10:00:00+02:00", read(type, "string", TIME + "ZonedTime", "\"10:00:00+02:00\""));
     assertEquals("a,b", read(type, "string", "io.debezium.data.EnumSet", "\"a,b\""));
     assertEquals("true", plain(type, "true"));
+    String variable = "io.debezium.data.VariableScaleDecimal";
+    assertEquals("1E+2147483647", read(type, "string", variable, "\"1E+2147483647\""));
   }
 
   @Test

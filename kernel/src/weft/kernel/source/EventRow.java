@@ -6,7 +6,7 @@ import java.io.IOException;
 import org.apache.spark.sql.types.StructType;
 
 /** Reads the rows of one table from events that have the same schema, or all none. */
-final class TableRows {
+final class EventRow {
   private final String[] names;
   private final int[] keys;
   private final JsonMembers columns;
@@ -17,7 +17,7 @@ final class TableRows {
    * @param keys the places of those that are the key
    * @param described the type of the event's rows, or null
    */
-  TableRows(StructType table, int[] keys, ConnectType described, Epoch times) {
+  EventRow(StructType table, int[] keys, ConnectType described, Epoch times) {
     this.names = table.fieldNames();
     this.keys = keys;
     ConnectValues values = new ConnectValues(times);
