@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from weft.errors import WeftError
 from weft.runtime.trial import plain
+from weft.schema.weft import WEFT
 from weft.sinks.rows import to_records
 from weft.streams.current import current
 from weft.streams.tables import Tables
@@ -50,7 +51,9 @@ def find_document(
         if found and spec.writer is not None:
             break  # what a pipeline writes it writes in order: the newest knot has the newest row
     newest = next(iter(current(found, spec.key)), None)
-    return None if newest is None else plain(dict(newest))
+    if newest is None:
+        return None
+    return plain({name: newest.get(name) for name in (*spec.schema.names, WEFT)})  # type: ignore[no-any-return]
 
 
 def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
