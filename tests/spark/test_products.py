@@ -247,7 +247,7 @@ def project_of(world: World, parallelism: int) -> dict[str, Any]:
         "app_name": "world",
         "processing": {"parallelism": parallelism},
         "tables": tables,
-        "products": {"documents": write_product(world.product.root)},
+        "products": {"documents": {**write_product(world.product), "parallelism": parallelism}},
     }
 
 

@@ -10,7 +10,7 @@ from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import DraftStream
 from weft.products.assembly import TableColumns, assemble
-from weft.products.tree import Part, Product, ProductError
+from weft.products.tree import Product, ProductError
 from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
 from weft.schema.change import with_change
 
@@ -47,7 +47,7 @@ def document_stream(
             return None
     tables = {stream.name: TableColumns.of(stream.schema, stream.key) for stream in inputs}
     try:
-        found = assemble(Product(spec.name, codec.from_form(Part, spec.product)), tables)
+        found = assemble(codec.from_form(Product, spec.product), tables)
     except ProductError as error:
         report.add_error(error, (*path, *error.ids.get("path", ())))
         return None

@@ -15,7 +15,7 @@ from typing import Any
 from weft import codec
 from weft.errors import WeftError
 from weft.loading.load import load
-from weft.products.tree import Part
+from weft.products.tree import Product
 from weft.products.write import write_product
 from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
 from weft.schema.change import CHANGE
@@ -86,8 +86,8 @@ def _table(stream: StreamSpec) -> dict[str, Any]:
     return _said(written)
 
 
-def _product(root: Mapping[str, Any], spec: PipelineSpec) -> dict[str, Any]:
-    written = write_product(codec.from_form(Part, root))
+def _product(product: Mapping[str, Any], spec: PipelineSpec) -> dict[str, Any]:
+    written = write_product(codec.from_form(Product, product))
     return _said({**written, "sinks": [_part(sink) for sink in spec.sinks] or None})
 
 

@@ -180,7 +180,7 @@ def read_assembly(name: str, cursor: Cursor) -> PipelineSpec | None:
         cursor.report.add_error(error, (*cursor.path, *error.ids.get("path", ())))
         return None
     return PipelineSpec(
-        name, product.tables(), to=name, sinks=sinks, product=codec.to_form(product.root)
+        name, product.tables(), to=name, sinks=sinks, product=codec.to_form(product)
     )
 
 

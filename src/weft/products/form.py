@@ -208,6 +208,14 @@ class ProductKeys:
         Mapping[str, PartKeys],
         Key(PARTS, "The parts of a document.", {"lines": _MANY}, unsaid="none"),
     ] = field(default_factory=dict)
+    parallelism: Annotated[
+        int,
+        Key(
+            whole(1, 1_000),
+            "How many tasks put its documents together. One is quickest for all that one core can keep up with.",
+            4,
+        ),
+    ] = 1
     sinks: Annotated[
         Any,
         Key(

@@ -18,9 +18,8 @@ def read_product(name: str, form: Mapping[str, Any]) -> Product:
             told, code=f"product.{fault.mistake}", hint=hint, product=name, path=fault.path
         )
     said = made(ProductKeys, form)
-    return Product(
-        name, Part(said.root, fields=said.fields, filter=said.filter, parts=_parts(said.parts))
-    )
+    root = Part(said.root, fields=said.fields, filter=said.filter, parts=_parts(said.parts))
+    return Product(name, root, said.parallelism)
 
 
 def _parts(said: Mapping[str, PartKeys]) -> tuple[Part, ...]:

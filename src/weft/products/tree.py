@@ -78,6 +78,8 @@ class Product:
 
     name: str
     root: Part
+    parallelism: int = 1
+    """How many tasks put its documents together; with one, a change goes all the way in a single step."""
 
     @property
     def depth(self) -> int:

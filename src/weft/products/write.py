@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.products.tree import Part
+from weft.products.tree import Part, Product
 
 
-def write_product(root: Part) -> dict[str, Any]:
+def write_product(product: Product) -> dict[str, Any]:
     """The form of a product, with its root's table under `root`."""
-    return _said({"root": root.table, **_shown(root)})
+    parallelism = product.parallelism if product.parallelism > 1 else None
+    return _said({"root": product.root.table, **_shown(product.root), "parallelism": parallelism})
 
 
 def _part(part: Part) -> dict[str, Any]:

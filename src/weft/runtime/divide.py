@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.runtime import checkpoints, session
-from weft.runtime.layout import Layout, find_layout, layout_of, write_layout
+from weft.runtime.layout import (
+    BUCKETS_PER_PARTITION,
+    Layout,
+    find_layout,
+    layout_of,
+    write_layout,
+)
 from weft.windows.state import KeptWindow, read_windows
 
 if TYPE_CHECKING:
@@ -32,7 +38,7 @@ def divide(
     """Make the checkpoint of a new epoch with its state in so many partitions; the old one stays as it is."""
     old = Path(worker.storage.checkpoint(pipeline, epoch))
     new = Path(worker.storage.checkpoint(pipeline, new_epoch))
-    before = layout_of(str(old), parallelism=partitions)
+    before = layout_of(str(old), Layout(partitions, partitions * BUCKETS_PER_PARTITION))
     wanted = Layout(partitions, before.buckets)
     if find_layout(str(new)) != wanted:
         shutil.rmtree(new, ignore_errors=True)

@@ -23,11 +23,11 @@ class Layout:
     buckets: int
 
 
-def layout_of(checkpoint: str, *, parallelism: int) -> Layout:
-    """The layout of the state in a checkpoint directory, decided now if it has none yet."""
+def layout_of(checkpoint: str, wanted: Layout) -> Layout:
+    """The layout of the state in a checkpoint directory: as it is wanted now, if it has none yet."""
     found = find_layout(checkpoint)
     if found is None:
-        found = Layout(parallelism, parallelism * BUCKETS_PER_PARTITION)
+        found = wanted
         write_layout(checkpoint, found)
     return found
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from weft import codec
 from weft.gate.spark import select
 from weft.lineage.ledger import Ledger
-from weft.runtime.layout import layout_of
+from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
 from weft.runtime.relay import input_time, open_input
 from weft.runtime.shape import row_ledger
 from weft.runtime.spine import Written
@@ -53,7 +53,12 @@ class Operator:
         assert run.spec is not None
         self._run = run
         self._spec: PipelineSpec = run.spec
-        self._layout = layout_of(run.checkpoint, parallelism=run.project.processing.parallelism)
+        self._layout = self.layout()
+
+    def layout(self) -> Layout:
+        """How its state is laid out."""
+        tasks = self._run.project.processing.parallelism
+        return layout_of(self._run.checkpoint, Layout(tasks, tasks * BUCKETS_PER_PARTITION))
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -11,7 +11,8 @@ from pyspark.sql import functions as f
 from weft import codec
 from weft.products.assembly import Assembly, TableColumns, assemble, document_id
 from weft.products.attach import attach
-from weft.products.tree import Part, Product
+from weft.products.tree import Product
+from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
 from weft.runtime.operator import Operator
 from weft.schema.change import CHANGE, with_change
 from weft.schema.schema import Schema, literal, quoted
@@ -24,17 +25,24 @@ if TYPE_CHECKING:
 class Assemble(Operator):
     """Documents of a tree of tables, each out once in a batch that has changed it."""
 
+    def layout(self) -> Layout:
+        tasks = self._product.parallelism
+        buckets = 1 if tasks == 1 else tasks * BUCKETS_PER_PARTITION
+        return layout_of(self._run.checkpoint, Layout(tasks, buckets))
+
     @property
     def schema(self) -> Schema:
         return with_change(self._assembly.columns)
 
     @cached_property
+    def _product(self) -> Product:
+        return codec.from_form(Product, self._spec.product)
+
+    @cached_property
     def _assembly(self) -> Assembly:
-        assert self._spec.product is not None
-        root = codec.from_form(Part, self._spec.product)
         streams = {name: self._run.project.stream(name) for name in self._spec.inputs}
         tables = {name: TableColumns.of(one.schema, one.key) for name, one in streams.items()}
-        return assemble(Product(self._spec.name, root), tables)
+        return assemble(self._product, tables)
 
     def open(self) -> DataFrame:
         frames = []

@@ -56,6 +56,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
+    # Compiled code is kept for all pipelines at once; those of the next batch find theirs.
+    "spark.sql.codegen.cache.maxEntries": "5000",
     "spark.executor.extraJavaOptions": JAVA,
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",

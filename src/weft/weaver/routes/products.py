@@ -9,7 +9,7 @@ from typing import Any
 
 from weft import codec
 from weft.errors import WeftError
-from weft.products.tree import Part, Product
+from weft.products.tree import Product
 from weft.products.write import write_product
 from weft.project.definition import MissingNameError, PipelineSpec
 from weft.schema.change import CHANGE
@@ -140,14 +140,14 @@ def _product(weaver: Weaver, name: str) -> PipelineSpec:
 
 
 def _view(weaver: Weaver, spec: PipelineSpec) -> ProductView:
-    root = codec.from_form(Part, spec.product)
+    product = codec.from_form(Product, spec.product)
     stream = weaver.catalog.project().stream(spec.to)
     return ProductView(
         name=spec.name,
-        root=root.table,
-        tables=Product(spec.name, root).tables(),
+        root=product.root.table,
+        tables=product.tables(),
         key=stream.key,
         columns={one.name: str(one.type) for one in stream.schema if one.name != CHANGE},
-        definition=write_product(root),
+        definition=write_product(product),
         knot=weaver.knots.head(spec.to).number,
     )

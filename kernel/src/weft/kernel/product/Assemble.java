@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
@@ -47,17 +46,14 @@ public final class Assemble {
       messages = messages == null ? sent : messages.union(sent);
     }
     boolean isOnHeap = BucketPlan.isOnHeap(spec);
-    int steps = ProductEngine.steps(tree);
-    if (buckets == 1) {
-      messages =
-          BucketPlan.run(
-              messages, new ProductEngine(tree, 1, 0, steps), BucketMessage.OUT, isOnHeap);
-    } else {
-      for (int step = 0; step < steps; step++) {
-        ProductEngine engine = new ProductEngine(tree, buckets, step, step + 1);
-        StructType form = step == steps - 1 ? BucketMessage.OUT : BucketMessage.IN;
-        messages = BucketPlan.run(messages, engine, form, isOnHeap);
-      }
+    TreeHandle handle = new TreeHandle(specJson, tree);
+    int steps = ProductEngine.steps(tree.depth());
+    int together = buckets == 1 ? steps : 1;
+    for (int step = 0; step < steps; step += together) {
+      int next = step + together;
+      ProductEngine engine = new ProductEngine(handle, tree.depth(), buckets, step, next);
+      StructType form = next == steps ? BucketMessage.OUT : BucketMessage.IN;
+      messages = BucketPlan.run(messages, engine, form, isOnHeap);
     }
     Dataset<Row> root = tables.get(tree.root().table);
     List<Column> ignored = new ArrayList<>();

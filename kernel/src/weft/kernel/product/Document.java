@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
-import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.spark.RowWriter;
 
@@ -22,6 +21,7 @@ final class Document {
   private final Comparator<InternalRow> order;
   private final RowWriter whole;
   private final RowWriter part;
+  private final List<Cell> cells = new ArrayList<>();
 
   Document(Tree tree, Node node) {
     this.tree = tree;
@@ -30,6 +30,32 @@ final class Document {
     this.order = node.totals == null ? node.order() : null;
     this.whole = RowWriter.of(node.type);
     this.part = RowWriter.of(new DataType[] {node.partType()});
+    for (Node.Output output : node.outputs) {
+      cells.add(cell(output));
+    }
+  }
+
+  /** What gives a field of the document its value. */
+  private interface Cell {
+    Object value(Found found);
+  }
+
+  private Cell cell(Node.Output output) {
+    if (output.part() < 0) {
+      ColumnReader own = new ColumnReader(output.own(), ownType.fields()[output.own()].dataType());
+      return found -> own.read(found.own());
+    }
+    Node child = tree.node(node.parts[output.part()]);
+    ColumnReader whole = new ColumnReader(0, child.partType());
+    if (output.field() < 0) {
+      return found -> partValue(child, whole, found.parts()[output.part()]);
+    }
+    int at = output.field();
+    ColumnReader field = new ColumnReader(at, child.type.fields()[at].dataType());
+    return found -> {
+      Object read = partValue(child, whole, found.parts()[output.part()]);
+      return read == null ? null : field.read((InternalRow) read);
+    };
   }
 
   /** A row of the node as it is kept: its own values, then those of its parts. */
@@ -114,22 +140,13 @@ final class Document {
   private InternalRow document(Found found) {
     Object[] values = new Object[node.outputs.size()];
     for (int at = 0; at < values.length; at++) {
-      Node.Output output = node.outputs.get(at);
-      values[at] =
-          output.part() < 0
-              ? found.own().get(output.own(), ownType.fields()[output.own()].dataType())
-              : partValue(output, found.parts()[output.part()]);
+      values[at] = cells.get(at).value(found);
     }
     return whole.write(new GenericInternalRow(values)).copy();
   }
 
-  private Object partValue(Node.Output output, byte[] value) {
-    Node child = tree.node(node.parts[output.part()]);
-    Object read = value == null ? missing(child) : row(value, 1).get(0, child.partType());
-    if (output.field() < 0 || read == null) {
-      return read;
-    }
-    return ((InternalRow) read).get(output.field(), child.type.fields()[output.field()].dataType());
+  private static Object partValue(Node child, ColumnReader reader, byte[] value) {
+    return value == null ? missing(child) : reader.read(row(value, 1));
   }
 
   /** The part of a parent that has no rows there. */
@@ -144,9 +161,5 @@ final class Document {
     UnsafeRow row = new UnsafeRow(columns);
     row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
     return row;
-  }
-
-  static UTF8String name(byte[] bytes) {
-    return UTF8String.fromBytes(bytes);
   }
 }

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
-import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.window.state.BucketStore;
 
@@ -22,7 +21,7 @@ final class KeyedValues {
 
   private final BucketStore store;
   private final byte[] name;
-  private final Map<Integer, Map<UTF8String, byte[]>> chunks = new HashMap<>();
+  private final Map<Integer, Chunk> chunks = new HashMap<>();
   private final Set<Integer> changed = new TreeSet<>();
   private int bits;
   private int size;
@@ -39,7 +38,7 @@ final class KeyedValues {
       size = in.getInt();
     }
     if (bits == 0) {
-      chunks.put(0, in == null ? new HashMap<>() : read(in, size));
+      chunks.put(0, in == null ? new Chunk() : Chunk.read(in, size));
     }
   }
 
@@ -47,28 +46,28 @@ final class KeyedValues {
     return size;
   }
 
-  byte[] get(UTF8String key) {
+  byte[] get(byte[] key) {
     return chunk(chunkOf(key)).get(key);
   }
 
-  void put(UTF8String key, byte[] value) {
+  void put(byte[] key, byte[] value) {
     int at = chunkOf(key);
-    size += chunk(at).put(key, value) == null ? 1 : 0;
+    size += chunk(at).put(key, value) ? 1 : 0;
     changed.add(at);
     if (size > (FULL << bits)) {
       spread();
     }
   }
 
-  void remove(UTF8String key) {
+  void remove(byte[] key) {
     int at = chunkOf(key);
-    if (chunk(at).remove(key) != null) {
+    if (chunk(at).remove(key)) {
       size--;
       changed.add(at);
     }
   }
 
-  void forEach(BiConsumer<UTF8String, byte[]> each) {
+  void forEach(BiConsumer<byte[], byte[]> each) {
     for (int at = 0; at < 1 << bits; at++) {
       chunk(at).forEach(each);
     }
@@ -79,17 +78,17 @@ final class KeyedValues {
     out.putInt(bits);
     out.putInt(size);
     if (bits == 0) {
-      write(chunks.get(0), out);
+      chunks.get(0).write(out);
       return;
     }
     for (int at : changed) {
-      Map<UTF8String, byte[]> chunk = chunks.get(at);
-      if (chunk.isEmpty()) {
+      Chunk chunk = chunks.get(at);
+      if (chunk.size() == 0) {
         store.remove(nameOf(at));
       } else {
         Blob written = new Blob();
         written.putInt(chunk.size());
-        write(chunk, written);
+        chunk.write(written);
         store.put(nameOf(at), written.toArray());
       }
     }
@@ -97,52 +96,39 @@ final class KeyedValues {
   }
 
   private void spread() {
-    Map<UTF8String, byte[]> all = new HashMap<>();
-    forEach(all::put);
+    Chunk[] before = new Chunk[1 << bits];
+    for (int at = 0; at < before.length; at++) {
+      before[at] = chunk(at);
+    }
     bits++;
     chunks.clear();
     for (int at = 0; at < 1 << bits; at++) {
-      chunks.put(at, new HashMap<>());
+      chunks.put(at, new Chunk());
       changed.add(at);
     }
-    all.forEach((key, value) -> chunks.get(chunkOf(key)).put(key, value));
+    for (Chunk chunk : before) {
+      chunk.forEach((key, value) -> chunks.get(chunkOf(key)).put(key, value));
+    }
   }
 
-  private int chunkOf(UTF8String key) {
-    int hash = key.hashCode();
-    return (hash ^ hash >>> 16) & (1 << bits) - 1;
+  private int chunkOf(byte[] key) {
+    return bits == 0 ? 0 : Post.hash(bits, key) & (1 << bits) - 1;
   }
 
-  private Map<UTF8String, byte[]> chunk(int at) {
+  private Chunk chunk(int at) {
     return chunks.computeIfAbsent(at, this::load);
   }
 
-  private Map<UTF8String, byte[]> load(int at) {
+  private Chunk load(int at) {
     byte[] written = store.get(nameOf(at));
     if (written == null) {
-      return new HashMap<>();
+      return new Chunk();
     }
     Blob in = Blob.reading(written);
-    return read(in, in.getInt());
+    return Chunk.read(in, in.getInt());
   }
 
   private byte[] nameOf(int chunk) {
     return ByteBuffer.allocate(name.length + Integer.BYTES).put(name).putInt(chunk).array();
-  }
-
-  private static Map<UTF8String, byte[]> read(Blob in, int count) {
-    Map<UTF8String, byte[]> found = new HashMap<>();
-    for (int at = 0; at < count; at++) {
-      found.put(UTF8String.fromBytes(in.getArray()), in.getArray());
-    }
-    return found;
-  }
-
-  private static void write(Map<UTF8String, byte[]> chunk, Blob out) {
-    chunk.forEach(
-        (key, value) -> {
-          out.putArray(key.getBytes());
-          out.putArray(value);
-        });
   }
 }

@@ -123,7 +123,7 @@ final class Node implements Serializable {
     for (int at = 0; at < types.length; at++) {
       types[at] = ownType().fields()[at].dataType();
     }
-    return RowOrder.of(types, isFalling);
+    return RowOrder.compiled(types, isFalling);
   }
 
   /** Where a row of the table stands here; null when it is not of it, or links to nobody. */

@@ -3,12 +3,9 @@ package weft.kernel.product;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Sha256;
@@ -25,7 +22,6 @@ final class NodeStep {
   private final BucketStore store;
   private final Post post;
   private final Outlet outlet;
-  private final Map<Integer, Document> documents = new HashMap<>();
 
   NodeStep(Tree tree, BucketStore store, Post post, Outlet outlet) {
     this.tree = tree;
@@ -48,21 +44,19 @@ final class NodeStep {
   private void settle(Link place, List<Letter> letters) {
     Node node = tree.node(place.node());
     byte[] link = place.link().getBytes();
-    Document document =
-        documents.computeIfAbsent(node.number, number -> new Document(tree, node));
+    Document document = tree.document(node.number);
     Shelf shelf = new Shelf(store, node.number, link);
     letters.sort(Comparator.comparingInt(Letter::kind));
     boolean hasChanged = false;
-    Set<UTF8String> arrived = new HashSet<>();
+    List<byte[]> arrived = new ArrayList<>();
     for (Letter letter : letters) {
-      UTF8String row = UTF8String.fromBytes(letter.row());
       switch (letter.kind()) {
-        case Letter.UNSUBSCRIBE -> shelf.readers.remove(row);
+        case Letter.UNSUBSCRIBE -> shelf.readers.remove(letter.row());
         case Letter.SUBSCRIBE -> {
-          shelf.readers.put(row, new byte[0]);
-          arrived.add(row);
+          shelf.readers.put(letter.row(), new byte[0]);
+          arrived.add(letter.row());
         }
-        default -> hasChanged |= change(shelf, document, letter, row);
+        default -> hasChanged |= change(shelf, document, letter);
       }
     }
     if (node.isRoot()) {
@@ -73,7 +67,8 @@ final class NodeStep {
     shelf.keep();
   }
 
-  private static boolean change(Shelf shelf, Document document, Letter letter, UTF8String row) {
+  private static boolean change(Shelf shelf, Document document, Letter letter) {
+    byte[] row = letter.row();
     if (letter.kind() == Letter.REMOVE) {
       shelf.rows.remove(row);
       return true;
@@ -96,7 +91,7 @@ final class NodeStep {
   }
 
   /** Tells parents the value: all of them if it has changed, else those who have just come. */
-  private void tell(Node node, Shelf shelf, byte[] value, Set<UTF8String> arrived) {
+  private void tell(Node node, Shelf shelf, byte[] value, List<byte[]> arrived) {
     byte[] hash = hash(value);
     if (Arrays.equals(hash, shelf.told)) {
       arrived.forEach(address -> send(node, address, value));
@@ -106,8 +101,8 @@ final class NodeStep {
     }
   }
 
-  private void send(Node node, UTF8String address, byte[] value) {
-    Blob in = Blob.reading(address.getBytes());
+  private void send(Node node, byte[] address, byte[] value) {
+    Blob in = Blob.reading(address);
     byte[] link = in.getArray();
     post.send(new Letter(Letter.PART, node.parent, link, in.getArray(), value, node.place));
   }

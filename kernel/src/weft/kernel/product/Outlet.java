@@ -17,10 +17,10 @@ final class Outlet {
   private final Blob out = new Blob();
   private String batch = "";
 
-  Outlet(Node root) {
-    this.root = root;
+  Outlet(Tree tree) {
+    this.root = tree.root();
     this.keyType = root.linkType();
-    this.writer = RowWriter.of(type(root));
+    this.writer = tree.outlet();
   }
 
   static StructType type(Node root) {

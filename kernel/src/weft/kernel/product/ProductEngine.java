@@ -24,37 +24,48 @@ import weft.kernel.window.state.BucketStore;
 final class ProductEngine implements Engine {
   private static final long serialVersionUID = 1;
 
-  private final Tree tree;
+  private final TreeHandle handle;
+  private final int depth;
   private final int buckets;
   private final int from;
   private final int to;
 
   /** Runs the steps from one up to another, which is not run any more. */
-  ProductEngine(Tree tree, int buckets, int from, int to) {
-    this.tree = tree;
+  ProductEngine(TreeHandle handle, int depth, int buckets, int from, int to) {
+    this.handle = handle;
+    this.depth = depth;
     this.buckets = buckets;
     this.from = from;
     this.to = to;
   }
 
-  /** How many steps there are. */
-  static int steps(Tree tree) {
-    return tree.depth() + 2;
+  /** How many steps a tree of some depth has. */
+  static int steps(int depth) {
+    return depth + 2;
   }
 
   private int step(int level) {
-    return tree.depth() - level + 1;
+    return depth - level + 1;
   }
 
   private boolean isLast() {
-    return to == steps(tree);
+    return to == steps(depth);
   }
 
   @Override
   public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+    Tree tree = handle.borrow();
+    try {
+      return run(tree, group, messages, store);
+    } finally {
+      handle.giveBack(tree);
+    }
+  }
+
+  private List<Row> run(Tree tree, int group, Iterator<Row> messages, BucketStore store) {
     List<Row> out = new ArrayList<>();
     Post post = new Post(tree, buckets);
-    Outlet outlet = new Outlet(tree.root());
+    Outlet outlet = new Outlet(tree);
     TableStep tables = new TableStep(tree, store, post);
     long[] counts = new long[2];
     String batch = "";
@@ -90,7 +101,7 @@ final class ProductEngine implements Engine {
     }
     NodeStep nodes = new NodeStep(tree, store, post, outlet);
     for (int step = Math.max(from, 1); step < to; step++) {
-      nodes.run(post.tray(tree.depth() - step + 1));
+      nodes.run(post.tray(depth - step + 1));
     }
     post.close(out);
     if (!outlet.isEmpty()) {

@@ -53,9 +53,8 @@ final class TableStep {
   void run() {
     for (int table = 0; table < changes.size(); table++) {
       Changed mark = mark(table);
-      RowWriter writer = RowWriter.of(tree.tables().get(table).columns());
       for (var each : changes.get(table).entrySet()) {
-        settle(table, each.getKey(), each.getValue(), mark, writer);
+        settle(table, each.getKey(), each.getValue(), mark);
       }
     }
   }
@@ -82,15 +81,14 @@ final class TableStep {
     return mark;
   }
 
-  private void settle(
-      int table, UTF8String key, List<Changed> brought, Changed mark, RowWriter writer) {
+  private void settle(int table, UTF8String key, List<Changed> brought, Changed mark) {
     byte[] name = rowName(table, key.getBytes());
     byte[] written = store.get(name);
     Changed old = written == null ? null : Changed.read(Blob.reading(written));
     StructType type = tree.tables().get(table).columns();
     Changed now = old;
     for (Changed change : brought) {
-      now = now == null ? change : fold(now, change, type, writer);
+      now = now == null ? change : fold(now, change, type, tree.rowWriter(table));
     }
     boolean isSwept = now != null && mark != null && mark.sweeps(now);
     if (now != old || isSwept) {

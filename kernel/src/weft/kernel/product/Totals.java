@@ -46,8 +46,8 @@ final class Totals implements Serializable {
     private long rows;
 
     /** Takes a row in; of rows that are level, the one with the lowest key comes first. */
-    void add(InternalRow own, UTF8String key) {
-      standing.id = key;
+    void add(InternalRow own, byte[] key) {
+      standing.id = UTF8String.fromBytes(key);
       rows++;
       int l = 0;
       int o = 0;

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
 import org.apache.spark.sql.catalyst.expressions.RowOrdering;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering;
 import org.apache.spark.sql.types.DataType;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -31,8 +32,17 @@ public final class RowOrder {
     return of(types, isFalling);
   }
 
-  /** The order by columns of these types, each rising or falling. */
-  public static Comparator<InternalRow> of(DataType[] types, boolean[] isFalling) {
+  /** The order by columns of these types, each rising or falling; compiled, for many rows. */
+  public static Comparator<InternalRow> compiled(DataType[] types, boolean[] isFalling) {
+    return new LazilyGeneratedOrdering(
+        CollectionConverters.asScala(orders(types, isFalling)).toList());
+  }
+
+  private static Comparator<InternalRow> of(DataType[] types, boolean[] isFalling) {
+    return new InterpretedOrdering(CollectionConverters.asScala(orders(types, isFalling)).toList());
+  }
+
+  private static List<SortOrder> orders(DataType[] types, boolean[] isFalling) {
     List<SortOrder> orders = new ArrayList<>();
     for (int at = 0; at < types.length; at++) {
       var direction = isFalling[at] ? Descending$.MODULE$ : Ascending$.MODULE$;
@@ -43,6 +53,6 @@ public final class RowOrder {
               direction.defaultNullOrdering(),
               CollectionConverters.asScala(List.<Expression>of()).toList()));
     }
-    return new InterpretedOrdering(CollectionConverters.asScala(orders).toList());
+    return orders;
   }
 }
