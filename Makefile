@@ -39,7 +39,7 @@ wheel: setup ## Build the wheel, kernel included, into dist/.
 	$(BIN)/python -m hatchling build -t wheel
 
 lock: setup ## Resolve the dependencies again and write requirements.lock.
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --upgrade \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --upgrade --all-extras \
 	  --group pyproject.toml:dev --output-file requirements.lock --quiet pyproject.toml
 
 clean: ## Remove everything that these commands made; fetched jars stay in their cache.
