@@ -20,9 +20,7 @@ TYPES = {"string": "varchar"}
 
 def documents(product: Product, tables: Mapping[str, Table]) -> dict[Key, Document]:
     """Each document of a product under the key of its root."""
-    base = _database()
-    for name in product.tables():
-        _fill(base, tables[name])
+    base = filled({name: tables[name] for name in product.tables()})
     query = Query(tables)
     table = tables[product.root.table]
     keys = ", ".join(f't."{name}"' for name in table.key)
@@ -33,6 +31,14 @@ def documents(product: Product, tables: Mapping[str, Table]) -> dict[Key, Docume
         keyed = dict(zip(table.key, key, strict=True))
         found[tuple(key)] = {**keyed, **query.flat(product.root, document)}
     return found
+
+
+def filled(tables: Mapping[str, Table]) -> duckdb.DuckDBPyConnection:
+    """A database that holds some tables."""
+    base = _database()
+    for table in tables.values():
+        _fill(base, table)
+    return base
 
 
 class Query:

@@ -14,6 +14,9 @@ from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
 from tests.spark.stubborn import StubbornSink
 from weft.errors import WeftError
 from weft.lineage.knot import Status
+from weft.runtime import fill as filling
+from weft.runtime import work
+from weft.runtime.worker import Worker
 from weft.testing import Play, play
 from weft.weaver.verification import verify_storage
 
@@ -269,3 +272,40 @@ def test_a_fill_goes_on_with_the_worker_that_comes(tmp_path: Path) -> None:
         run.settle()
         assert ids(run, "big") == list(range(4, 16))
         assert [one["kind"] for one in operations(run)] == ["fill"] and is_clean(run)
+
+
+@pytest.mark.parametrize("given_up", ["before its last look", "behind its last look"])
+def test_a_fill_that_was_given_up_commits_nothing_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_up: str
+) -> None:
+    """A weaver that died forgets which worker fills: the abort undoes what is there while the worker still weaves."""
+    looked = Worker.check_operation
+    with play(shop(clean=CLEAN), storage=tmp_path) as run:
+        for number in range(4):
+            run.feed("orders", orders(number * 2, 2))
+
+        def look(worker: Worker, name: str, *, forward: bool = False) -> None:
+            if forward and given_up == "behind its last look":
+                looked(worker, name, forward=forward)
+            if forward:
+                run._server.weaver.tasks._tasks.clear()  # as a new weaver, which knows of no task
+                run.api.post(f"/operations/{name}/abort").raise_for_status()
+                wait_for(lambda: operations(run)[0]["status"] == "aborted")
+            if not forward or given_up == "before its last look":
+                looked(worker, name, forward=forward)
+
+        monkeypatch.setattr(Worker, "check_operation", look)
+        ended = threading.Event()
+
+        def fill(*arguments: Any, **options: Any) -> Any:
+            try:
+                return filling.fill(*arguments, **options)
+            finally:
+                ended.set()
+
+        monkeypatch.setattr(work, "fill", fill)
+        request = {"stream": "orders", "steps": [{"filter": "id > 3"}], "id": "late"}
+        beside(lambda: run._post("/rules", {**request, "output": "big", "start": 0}))
+        assert ended.wait(LONGEST_S)
+        run.feed("orders", orders(8, 2))
+        assert run.rows("big") == [] and is_clean(run)

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.reading import Reading, read
 from tests.stack.servers import Kafka
 from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick
 from weft.sources.parse import parse
@@ -74,3 +75,22 @@ def test_a_record_without_a_value_is_bad_and_one_without_event_time_has_kafkas(
     assert (tombstone["_bad"], tombstone["_raw"]) == ("the record has no value", None)
     assert (record["id"], record["_position"]) == (1, "1")
     assert record["_event_time"] is not None
+
+
+def test_a_deletion_is_one_row_and_the_mark_behind_it_is_left_out(
+    spark: SparkSession, kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    source = SourceSpec("debezium", {"servers": kafka.servers, "topic": topic})
+    stream = StreamSpec("orders", with_change(SCHEMA), source, key=("id",))
+    made = {"op": "c", "before": None, "after": {"id": 1, "at": 1_700_000_000_000}}
+    gone = {"op": "d", "before": {"id": 1}, "after": None}
+    kafka.produce(topic, [made, gone, None, {**made, "op": "r"}], keys=["1"] * 4, partition=0)
+    raw = open_stream(spark, stream, checkpoint=tmp_path, processing=Processing(queue_size=10))
+    rows = parse(with_tick(raw, topic), parsing_of(stream), source="orders")
+    batches = read(rows, tmp_path / "c", rows=3)
+    found = [row for _, batch in sorted(batches.items()) for row in batch]
+    assert [(row["_change"]["op"], row["_position"]) for row in found] == [
+        ("c", "0"),
+        ("d", "1"),
+        ("r", "3"),
+    ]

@@ -73,8 +73,9 @@ def _outside(project: Project, stream: StreamSpec | None) -> dict[str, Any]:
     if source is None:
         return {"namespace": project.slug, "name": "unknown"}
     options = source.options
-    if source.kind == "kafka":
-        return {"namespace": f"kafka://{options.get('servers')}", "name": str(options.get("topic"))}
+    if source.kind in ("kafka", "debezium"):
+        servers = options.get("servers", "localhost:9092")
+        return {"namespace": f"kafka://{servers}", "name": str(options.get("topic"))}
     if source.kind == "files":
         return {"namespace": "file", "name": str(options.get("path"))}
     return {"namespace": source.kind, "name": stream.name if stream else ""}

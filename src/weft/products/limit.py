@@ -12,7 +12,7 @@ from weft.gate.grammar import parse
 from weft.products.tree import Pairs, column
 from weft.schema.schema import nearest
 from weft.steps.compile import new_name
-from weft.windows.aggregate import parse_aggregate
+from weft.windows.aggregate import OTHER_NAMES, parse_aggregate
 
 AGGREGATES = ("count", "sum", "min", "max", "avg")
 _DIRECTION = re.compile(r"(?P<sql>.*\S)\s+(?P<word>asc|desc)", re.IGNORECASE | re.DOTALL)
@@ -153,13 +153,13 @@ def directed(text: str) -> tuple[str, bool]:
 
 
 def _aggregate(text: str) -> None:
-    found = parse_aggregate("value", text)
-    for argument in found.arguments:
-        parse(argument)
-    if found.function not in AGGREGATES:
-        near = nearest(found.function, AGGREGATES)
+    word = text.partition("(")[0].strip().lower()
+    if "(" in text and OTHER_NAMES.get(word, word) not in AGGREGATES:
+        near = nearest(word, AGGREGATES)
         hint = f"Did you mean {near}?" if near else f"Use one of {', '.join(AGGREGATES)}."
-        raise WeftError(f"A product has no aggregate {found.function!r}.", hint=hint)
+        raise WeftError(f"A product has no aggregate {word!r}.", hint=hint)
+    for argument in parse_aggregate("value", text).arguments:
+        parse(argument)
 
 
 def _refused(

@@ -17,6 +17,7 @@ Verdict = Literal["kept", "recomputed", "refused"]
 POSITIONS: Mapping[str, tuple[str, ...]] = {
     "files": ("path", "format"),
     "kafka": ("topic",),
+    "debezium": ("topic",),
     "python": ("class",),
 }
 """The options of a source that say what its positions mean."""

@@ -137,7 +137,10 @@ def _fill_chunk(
         fill=rule.id,
         first=chunk.first,
     )
-    worker.check_operation(owner.operation)  # weaving takes a while, and it may have been given up
+    # Weaving takes a while, and the operation may have been given up. Whoever gives it up from now on finds a table,
+    # and a cut of it that refuses what is committed below.
+    tables.create(rule.output, made)
+    worker.check_operation(owner.operation, forward=True)
     committed = tables.commit(rule.output, made, note, output.files)
     return _part(rule, note, committed.version, committed.files, made)
 

@@ -192,10 +192,13 @@ class Worker:
         spec = self._project.pipelines.get(pipeline)
         return self._project.stream(spec.to if spec else pipeline)
 
-    def check_operation(self, name: str) -> None:
-        """Refuse to go on with an operation that is over: a worker that slept may come too late for a step of it."""
+    def check_operation(self, name: str, *, forward: bool = False) -> None:
+        """Refuse to go on with an operation that is over: a worker that slept may come too late for a step of it.
+
+        `forward` is for what is done only while nobody has given the operation up.
+        """
         status = self.weaver("GET", f"/operations/{name}")["status"]
-        if status not in ("running", "aborting"):
+        if status not in (("running",) if forward else ("running", "aborting")):
             raise WeftError(
                 f"{name} is {status}; nothing is done for it any longer.",
                 code="operation.over",

@@ -1,4 +1,5 @@
-"""Columns: their types, the values that fit them, and the column `_weft` that every row has.
+"""Columns: their types, the values that fit them, the column `_weft` that every row has, and
+`_change`, which every row of a changing stream has.
 
-`type` → `schema` → `weft`; `value` and `arrow` hold what the Python code of a project returned against them.
+`type` → `schema` → `weft`, `change`; `value` and `arrow` hold what the Python code of a project returned against them.
 """

@@ -1,4 +1,5 @@
-"""The column `_change` of a changing stream: what happened to the row, and where in the database's log."""
+"""The column `_change`, which every row of a changing stream has behind the user's own: what happened to the row that
+its key names, and where in the database's log that stands."""
 
 from __future__ import annotations
 
@@ -11,8 +12,21 @@ KEY_PROPERTY = "weft.key"
 CHANGE_TYPE = parse_type(
     "struct<op:string,position:string,at:timestamp,transaction:string,snapshot:string,kept:array<string>>"
 )
+"""What a change says of itself.
+
+- `op`: `c` the row was created, `u` updated, `r` read by a snapshot, `d` deleted, `t` every row of the table is gone.
+- `position`: a text whose byte order is the order of the changes of one row in the database's log; null when unknown,
+  and then they count in the order in which they arrive.
+- `at`: when the database made the change, else when the connector saw it.
+- `transaction`: the name of the transaction that made it, or null.
+- `snapshot`: which part of a snapshot the row is of (`first`, `true`, `last`, `incremental`, …); null for a change.
+- `kept`: the columns whose values did not change and were left out of the log, so that they are null here and stay what
+  they were; null when there are none.
+"""
 
 
 def with_change(schema: Schema) -> Schema:
-    """The columns of a changing stream: the user's, then `_change`."""
+    """The user's columns, then `_change`; what has it stays as it is."""
+    if schema.names[-1:] == (CHANGE,):
+        return schema
     return Schema((*schema.fields, Field(CHANGE, CHANGE_TYPE)))

@@ -1,21 +1,56 @@
-"""Change events of a database table, as Debezium writes them to Kafka."""
+"""The Debezium source: the change events of a table, which Kafka Connect writes to a topic, in raw form. They become
+rows of a changing stream in `parse`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import TEXT
-from weft.sources.kafka import TOPICS
+from weft.declared.limit import choice
+from weft.project.definition import Processing, StreamSpec
+from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
 from weft.sources.options import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
 class DebeziumSource(Source):
-    """Changes of one table."""
+    """Changes of a table of a database, as Debezium writes them to Kafka in JSON, with their schema or without.
 
-    topic: Annotated[str, Key(TOPICS, "The topic.", "app.public.users")]
-    servers: Annotated[
-        str, Key(TEXT, "Servers to ask first, with commas between.", "localhost:9092")
-    ] = "localhost:9092"
+    Rows that `ExtractNewRecordState` has unwrapped are taken too, if it adds `op` or rewrites deletions. Where an event
+    has no schema, `times: auto` tells by a number's magnitude what it counts: below 10¹¹ seconds, below 10¹⁴
+    milliseconds, below 10¹⁷ microseconds, else nanoseconds since 1970. Without one, a decimal that comes as base64 has
+    the scale of its column, and a text of digits alone is a number.
+    """
+
+    topic: Annotated[str, TOPIC]
+    servers: Annotated[str, SERVERS] = "localhost:9092"
+    start: Annotated[Literal["earliest", "latest"], START] = "earliest"
+    times: Annotated[
+        Literal["auto", "s", "ms", "us", "ns"],
+        Key(
+            choice("auto", "s", "ms", "us", "ns"),
+            "What a number in a timestamp column counts, where an event has no schema.",
+            "us",
+        ),
+    ] = "auto"
+    client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
+
+    def open(
+        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+    ) -> DataFrame:
+        """The events of a topic, or of several, in raw form.
+
+        Records without a value are left out: they let Kafka forget a key, and the event of the deletion before them
+        has said it all.
+        """
+        kafka = KafkaSource(
+            servers=self.servers, topic=self.topic, start=self.start, client=self.client
+        )
+        records = kafka.open(spark, stream, checkpoint=checkpoint, processing=processing)
+        return records.where("value IS NOT NULL")

@@ -44,35 +44,33 @@ TOPICS = Limit(
 )
 
 
+SERVERS = Key(TEXT, "Servers to ask first, with commas between.", "localhost:9092")
+TOPIC = Key(TOPICS, "The topic, or several with commas between.", "orders")
+START = Key(
+    choice("earliest", "latest"),
+    "Where to begin when the stream is new.",
+    "latest",
+)
+CLIENT = Key(
+    settings("a mapping of settings of the Kafka client", taken=_OURS),
+    "Settings of the Kafka client, handed on as they are.",
+    {"security.protocol": "SSL"},
+)
+
+
 @dataclass(frozen=True)
 class KafkaSource(Source):
     """Records of Kafka topics. Those that are gone before they were read are an error, not a gap."""
 
-    servers: Annotated[
-        str, Key(TEXT, "Servers to ask first, with commas between.", "localhost:9092")
-    ]
-    topic: Annotated[str, Key(TOPICS, "The topic, or several with commas between.", "orders")]
-    start: Annotated[
-        Literal["earliest", "latest"],
-        Key(
-            choice("earliest", "latest"),
-            "Where to begin when the stream is new.",
-            "latest",
-        ),
-    ] = "earliest"
+    servers: Annotated[str, SERVERS]
+    topic: Annotated[str, TOPIC]
+    start: Annotated[Literal["earliest", "latest"], START] = "earliest"
     format: Annotated[
         Literal["json", "csv"],
         Key(choice("json", "csv"), "How a record's value is written.", "csv"),
     ] = "json"
     separator: Annotated[str, SEPARATOR] = ","
-    client: Annotated[
-        Mapping[str, Any],
-        Key(
-            settings("a mapping of settings of the Kafka client", taken=_OURS),
-            "Settings of the Kafka client, handed on as they are.",
-            {"security.protocol": "SSL"},
-        ),
-    ] = field(default_factory=dict)
+    client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
 
     together = staticmethod(csv_alone)
 

@@ -6,17 +6,18 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import reduce
-from typing import Literal
+from typing import Any, Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType, TimestampType
 
 from weft import kernel
-from weft.schema.path import ColumnPath
+from weft.schema.change import CHANGE
+from weft.schema.path import ColumnPath, find_path
 from weft.schema.schema import Schema
 
-Format = Literal["json", "csv"]
+Format = Literal["json", "csv", "debezium"]
 
 BAD = "_bad"
 RAW = "_raw"
@@ -29,12 +30,19 @@ EVENT_TIME = "_event_time"
 @dataclass(frozen=True)
 class Parsing:
     """How the records of one stream are read, where its source does not deliver typed columns
-    already."""
+    already.
+
+    Those of `debezium` are change events: the schema has `_change` as its last column, `key` are the columns that name
+    a row, and `times` says what a number in a timestamp column counts where an event has no schema (s, ms, us, ns, or
+    auto: by its magnitude).
+    """
 
     schema: Schema
     format: Format = "json"
     event_time: ColumnPath | None = None
     separator: str = ","
+    key: tuple[str, ...] = ()
+    times: str = "auto"
 
 
 def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
@@ -45,18 +53,20 @@ def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
     - `_id`: `source/partition/position`, the same each time the record is read; also its parts,
       `_partition` and `_position`.
     - `_event_time`: the declared column; without one, the time that the source gave to the record.
+      Of a change whose row has none there, such as a deletion, it is when the change was made.
     """
     parsed = raw.withColumn("_parsed", _parsed(raw, parsing))
-    if parsing.event_time is not None and len(parsing.event_time.names) > 1:
+    place = parsing.event_time
+    if place is not None and len(place.names) > 1 and parsing.format != "debezium":
         # The kernel has seen to it that the column is there, and not to the part of it.
-        parsed = parsed.withColumn("_parsed", _timed(f.col("_parsed"), parsing.event_time))
+        parsed = parsed.withColumn("_parsed", _timed(f.col("_parsed"), place))
     bad = f.col("_parsed.bad")
-    place = [f.lit(source), f.col("partition"), f.col("position")]
+    parts = [f.lit(source), f.col("partition"), f.col("position")]
     return parsed.select(
         *(f.col("_parsed.columns").getField(name).alias(name) for name in parsing.schema.names),
         bad.alias(BAD),
         f.when(bad.isNotNull(), _bytes(raw)).alias(RAW),
-        f.concat_ws("/", *place).alias(ID),
+        f.concat_ws("/", *parts).alias(ID),
         f.col("partition").alias(PARTITION),
         f.col("position").alias(POSITION),
         _event_time(parsing).alias(EVENT_TIME),
@@ -76,13 +86,27 @@ def _parsed(raw: DataFrame, parsing: Parsing) -> Column:
 
 
 def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
-    header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
-    needed = parsing.event_time.names[0] if parsing.event_time is not None else None
-    arguments = [f.col("value"), header, json.dumps(parsing.schema.to_json()), needed]
+    form = json.dumps(parsing.schema.to_json())
+    arguments: list[Any]
+    if parsing.format == "debezium":
+        arguments = [form, json.dumps(_key_columns(parsing)), parsing.times]
+    else:
+        header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
+        needed = parsing.event_time.names[0] if parsing.event_time is not None else None
+        arguments = [header, form, needed]
     if parsing.format == "csv":
         arguments.append(parsing.separator)
-    made = kernel.call(raw.sparkSession, f"source.Parse.{parsing.format}", *arguments)
-    return kernel.to_column(made)
+    method = f"source.Parse.{parsing.format}"
+    return kernel.to_column(kernel.call(raw.sparkSession, method, f.col("value"), *arguments))
+
+
+def _key_columns(parsing: Parsing) -> list[str]:
+    """The columns that name a row; of a key that is a part of a struct, the whole struct."""
+    paths = {name: find_path(name, parsing.schema) for name in parsing.key}
+    names = (
+        path.names[0] if path else parsing.schema.get(name).name for name, path in paths.items()
+    )
+    return list(dict.fromkeys(names))
 
 
 def _timed(parsed: Column, place: ColumnPath) -> Column:
@@ -117,7 +141,12 @@ def _bytes(raw: DataFrame) -> Column:
 def _event_time(parsing: Parsing) -> Column:
     if parsing.event_time is None:
         return f.col("timestamp")
-    return _at(f.col("_parsed.columns"), parsing.event_time).cast(TimestampType())
+    columns = f.col("_parsed.columns")
+    declared = _at(columns, parsing.event_time).cast(TimestampType())
+    if parsing.format != "debezium":
+        return declared
+    made = columns.getField(CHANGE).getField("at")
+    return f.when(columns.isNotNull(), f.coalesce(declared, made, f.col("timestamp")))
 
 
 def _at(columns: Column, place: ColumnPath) -> Column:

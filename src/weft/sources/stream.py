@@ -11,13 +11,16 @@ What it has to remember it keeps in `<checkpoint>/source/`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.project.definition import Processing, StreamSpec
-from weft.schema.path import find_path
+from weft.schema.change import with_change
+from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed
 from weft.sources.options import SourceError, check_source
 from weft.sources.parse import Parsing
@@ -60,15 +63,31 @@ def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Pat
 
 
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:
-    """How the records of this stream's source are parsed; those of a feed are always JSON."""
+    """How the records of this stream's source are parsed; those of a feed are always JSON, which of a stream of changes
+    are change events too."""
+    if stream.source and stream.source.kind == "debezium":
+        return _changes(stream, stream.source.options)
     options = stream.source.options if stream.source and not fed else {}
-    event_time = find_path(stream.event_time, stream.schema) if stream.event_time else None
     return Parsing(
         schema=stream.schema,
         format="csv" if options.get("format") == "csv" else "json",
-        event_time=event_time,
+        event_time=_event_time(stream),
         separator=str(options.get("separator", ",")),
     )
+
+
+def _changes(stream: StreamSpec, options: Mapping[str, Any]) -> Parsing:
+    return Parsing(
+        schema=with_change(stream.schema),
+        format="debezium",
+        event_time=_event_time(stream),
+        key=stream.key,
+        times=str(options.get("times", "auto")),
+    )
+
+
+def _event_time(stream: StreamSpec) -> ColumnPath | None:
+    return find_path(stream.event_time, stream.schema) if stream.event_time else None
 
 
 def with_tick(raw: DataFrame, name: str) -> DataFrame:

@@ -121,6 +121,12 @@ class Tables:
                 if table.version() == version:  # nobody was faster: the knot itself is refused
                     raise
 
+    def create(self, stream: str, columns: StructType) -> None:
+        """Create the table of a stream with these columns, if there is none."""
+        table = self.open(stream)
+        if not table.exists():
+            self._merge(stream, table, columns)
+
     def _merge(self, stream: str, table: Table, columns: StructType) -> dict[str, Any] | None:
         """The table's schema with new columns added, or None when it has them all."""
         wanted = nullable(columns.jsonValue())

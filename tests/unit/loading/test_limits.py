@@ -79,6 +79,7 @@ BASE: dict[str, dict[str, Any]] = {
     "mock": {},
     "files": {"path": "in", "format": "csv"},
     "kafka": {"servers": "a:1", "topic": "t", "format": "csv"},
+    "debezium": {"topic": "t", "times": "us"},
     "rule": {},
     "feed": {},
 }

@@ -77,7 +77,7 @@ WRONG = [
     ("a stream's name that ends in _", HEAD + "  my_: {source: mock}\n", "project.bad-name", 8),
     ("a misspelt source", HEAD + "  users: {source: {mok: {}}}\n", "project.unknown-source", 8),
     ("two sources", HEAD + "  users: {source: {mock: {}, feed: {}}}\n", "project.wrong-type", 8),
-    ("a source of later", HEAD + "  u: {source: {debezium: {}}}\n", "project.not-supported-yet", 8),
+    ("Debezium without a topic", HEAD + "  u: {source: debezium}\n", "project.missing-key", 8),
     (
         "a misspelt option",
         HEAD + "  users:\n    source:\n      mock: {sed: 1}\n",

@@ -33,14 +33,25 @@ final class JsonMembers {
   private final Map<String, Integer> others = new HashMap<>();
 
   JsonMembers(StructType type) {
-    StructField[] fields = type.fields();
-    names = type.fieldNames();
-    readers = new JsonValue[fields.length];
-    for (int i = 0; i < fields.length; i++) {
-      readers[i] = JsonValues.reader(fields[i].dataType());
+    this(type.fieldNames(), readers(type.fields()));
+  }
+
+  /** The members of these names, each read by the reader at the same place. */
+  JsonMembers(String[] names, JsonValue[] readers) {
+    this.names = names;
+    this.readers = readers;
+    for (int i = 0; i < names.length; i++) {
       exact.put(names[i], i);
       similar.putIfAbsent(lower(names[i]), i);
     }
+  }
+
+  private static JsonValue[] readers(StructField[] fields) {
+    JsonValue[] readers = new JsonValue[fields.length];
+    for (int i = 0; i < fields.length; i++) {
+      readers[i] = JsonValues.reader(fields[i].dataType());
+    }
+    return readers;
   }
 
   private static String lower(String name) {
@@ -61,6 +72,11 @@ final class JsonMembers {
   }
 
   InternalRow read(JsonParser json) throws IOException, BadRecord {
+    return new GenericInternalRow(values(json));
+  }
+
+  /** The values of the members in the order of their names, null for those that are missing. */
+  Object[] values(JsonParser json) throws IOException, BadRecord {
     Object[] values = new Object[readers.length];
     boolean[] found = new boolean[readers.length];
     String[] texts = null;
@@ -89,7 +105,7 @@ final class JsonMembers {
         }
       }
     }
-    return new GenericInternalRow(values);
+    return values;
   }
 
   private Object read(int place, JsonParser json) throws IOException, BadRecord {

@@ -27,22 +27,31 @@ final class JsonRecords extends RecordParser {
     if (object == null) {
       object = JsonValues.object(schema());
     }
+    return (InternalRow) whole(value, object);
+  }
+
+  /** What a reader makes of bytes that are one JSON value and no more. */
+  static Object whole(byte[] value, JsonValue reader) throws BadRecord {
     if (value[0] == 0 || (value.length > 1 && value[1] == 0)) {
       throw new BadRecord(
           "not JSON: it begins with a NUL byte"); // the parser would take it for UTF-16
     }
     try (JsonParser json = FACTORY.createParser(value)) {
       json.nextToken();
-      InternalRow columns = (InternalRow) object.read(json);
+      Object made = reader.read(json);
       if (json.nextToken() != null) {
         throw new BadRecord("not JSON: it goes on after the end of the object");
       }
-      return columns;
-    } catch (JsonProcessingException e) {
-      throw new BadRecord("not JSON: " + plain(e));
+      return made;
     } catch (IOException e) {
-      throw new BadRecord("not JSON: " + e);
+      throw notJson(e);
     }
+  }
+
+  /** Why a parser could not go on. */
+  static BadRecord notJson(IOException e) {
+    return new BadRecord(
+        "not JSON: " + (e instanceof JsonProcessingException wrong ? plain(wrong) : e));
   }
 
   /** The parser's complaint without its advice to Java programmers, and where it stood. */

@@ -61,7 +61,7 @@ final class JsonValues {
     return text(type);
   }
 
-  private static boolean isIntegral(DataType type) {
+  static boolean isIntegral(DataType type) {
     return type instanceof LongType
         || type instanceof IntegerType
         || type instanceof ShortType
@@ -70,7 +70,11 @@ final class JsonValues {
 
   /** The reader for an object: unknown members are skipped, missing ones are null. */
   static JsonValue object(StructType type) {
-    JsonMembers members = new JsonMembers(type);
+    return object(new JsonMembers(type));
+  }
+
+  /** The reader for an object of these members. */
+  static JsonValue object(JsonMembers members) {
     return json -> {
       if (json.currentToken() != JsonToken.START_OBJECT) {
         throw BadRecord.expected("an object", found(json));
@@ -79,7 +83,8 @@ final class JsonValues {
     };
   }
 
-  private static JsonValue array(JsonValue element, DataType type) {
+  /** The reader for an array, by the reader of its elements. */
+  static JsonValue array(JsonValue element, DataType type) {
     return json -> {
       require(json, JsonToken.START_ARRAY, type);
       List<Object> values = new ArrayList<>();
@@ -94,7 +99,8 @@ final class JsonValues {
     };
   }
 
-  private static JsonValue map(TextValue key, JsonValue value, DataType type) {
+  /** The reader for a map, by the readers of its keys and values. */
+  static JsonValue map(TextValue key, JsonValue value, DataType type) {
     return json -> {
       require(json, JsonToken.START_OBJECT, type);
       Map<Object, Object> entries = new LinkedHashMap<>();
@@ -114,7 +120,7 @@ final class JsonValues {
   }
 
   /** A string column takes every value: what is not a string is kept as its JSON text. */
-  private static Object string(JsonParser json) throws IOException {
+  static Object string(JsonParser json) throws IOException {
     if (json.currentToken() == JsonToken.VALUE_STRING || json.currentToken().isScalarValue()) {
       return UTF8String.fromString(json.getText());
     }

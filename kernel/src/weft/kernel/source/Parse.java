@@ -1,8 +1,13 @@
 package weft.kernel.source;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.json.Json;
 import weft.kernel.spark.Catalyst;
 
 /**
@@ -28,6 +33,19 @@ public final class Parse {
       Column value, Column header, String schema, String required, String separator) {
     StructType columns = (StructType) DataType.fromJson(schema);
     return column(value, header, new CsvRecords(columns, required, separator.charAt(0)));
+  }
+
+  /**
+   * Parse change events of Debezium; {@code schema} has the change as its last column, {@code keys}
+   * is a JSON array of the key columns' names, and {@code times} what numbers in timestamp columns
+   * count where an event has no schema: s, ms, us, ns, or auto.
+   */
+  public static Column debezium(Column value, String schema, String keys, String times) {
+    StructType columns = (StructType) DataType.fromJson(schema);
+    List<String> names = new ArrayList<>();
+    Json.parse(keys).forEach(name -> names.add(name.asText()));
+    Column header = functions.lit(null).cast(DataTypes.StringType);
+    return column(value, header, new DebeziumRecords(columns, names, Epoch.named(times)));
   }
 
   private static Column column(Column value, Column header, RecordParser parser) {

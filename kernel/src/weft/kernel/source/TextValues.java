@@ -28,7 +28,9 @@ import weft.kernel.spark.DateText;
 final class TextValues {
   private static final long MIN_MICROS = -62_135_596_800_000_000L; // 0001-01-01T00:00:00Z
   private static final long MAX_MICROS = 253_402_300_799_999_999L; // the last microsecond of 9999
-  private static final long MICROS_PER_DAY = 86_400_000_000L;
+  static final long MICROS_PER_DAY = 86_400_000_000L;
+
+  private static final String TIMESTAMP = "timestamp (years 1 to 9999)";
 
   private TextValues() {}
 
@@ -107,10 +109,15 @@ final class TextValues {
 
   /** Milliseconds since 1970 as microseconds. */
   static long millis(BigDecimal number) throws BadRecord {
-    if (number.precision() - (long) number.scale() > 15) {
-      throw BadRecord.outOfRange("timestamp (years 1 to 9999)", number.toString());
+    return micros(number, 3);
+  }
+
+  /** A time since 1970 as microseconds, of which one unit has ten to the power {@code digits}. */
+  static long micros(BigDecimal number, int digits) throws BadRecord {
+    if (number.precision() - (long) number.scale() + digits > 18) {
+      throw BadRecord.outOfRange(TIMESTAMP, number.toString());
     }
-    return inRange(number.movePointRight(3).longValue(), number.toString());
+    return inRange(number.movePointRight(digits).longValue(), number.toString());
   }
 
   static BigDecimal number(String text, String type) throws BadRecord {
@@ -156,11 +163,15 @@ final class TextValues {
     if (days == null) {
       throw BadRecord.expected("date", quote(text)).hint("write 2026-01-31");
     }
-    long midnight = days * MICROS_PER_DAY;
-    if (midnight < MIN_MICROS || midnight > MAX_MICROS) {
+    return days(days, text);
+  }
+
+  /** Days since 1970, unless they are outside of the years that a date has. */
+  static int days(long days, String text) throws BadRecord {
+    if (days < MIN_MICROS / MICROS_PER_DAY || days > MAX_MICROS / MICROS_PER_DAY) {
       throw BadRecord.outOfRange("date (years 1 to 9999)", text);
     }
-    return days;
+    return (int) days;
   }
 
   private static Object timestamp(String text) throws BadRecord {
@@ -182,14 +193,15 @@ final class TextValues {
     return text.numBytes() >= 10 && text.getByte(4) == '-' && text.getByte(7) == '-';
   }
 
-  private static long inRange(long micros, String text) throws BadRecord {
+  /** Microseconds since 1970, unless they are outside of the years that a timestamp has. */
+  static long inRange(long micros, String text) throws BadRecord {
     if (micros < MIN_MICROS || micros > MAX_MICROS) {
-      throw BadRecord.outOfRange("timestamp (years 1 to 9999)", text);
+      throw BadRecord.outOfRange(TIMESTAMP, text);
     }
     return micros;
   }
 
-  private static Object binary(String text) throws BadRecord {
+  static byte[] binary(String text) throws BadRecord {
     try {
       return Base64.getDecoder().decode(text.trim());
     } catch (IllegalArgumentException e) {

@@ -4,9 +4,16 @@
  * <p>Parsing: {@link weft.kernel.source.Parse} makes the column, {@link
  * weft.kernel.source.RecordParser} is called for each record, as {@link
  * weft.kernel.source.JsonRecords} ({@link weft.kernel.source.JsonMembers}, {@link
- * weft.kernel.source.JsonValues}) or {@link weft.kernel.source.CsvRecords} ({@link
- * weft.kernel.source.CsvFields}); {@link weft.kernel.source.TextValues} has the rules that both
- * share, and {@link weft.kernel.source.BadRecord} says why a record is none.
+ * weft.kernel.source.JsonValues}), {@link weft.kernel.source.CsvRecords} ({@link
+ * weft.kernel.source.CsvFields}) or {@link weft.kernel.source.DebeziumRecords}; {@link
+ * weft.kernel.source.TextValues} has the rules that all share, and {@link
+ * weft.kernel.source.BadRecord} says why a record is none.
+ *
+ * <p>Changes: {@link weft.kernel.source.Envelope} finds the parts of an event, {@link
+ * weft.kernel.source.EventRow} reads its row, with values by {@link
+ * weft.kernel.source.ConnectValues} and the {@link weft.kernel.source.ConnectType}s of its schema,
+ * {@link weft.kernel.source.Unavailable} knows those that were left out, and {@link
+ * weft.kernel.source.Origin} says where the change stands.
  *
  * <p>Sources: {@link weft.kernel.source.FeedSource} gives segment files one by one, {@link
  * weft.kernel.source.TickSource} gives batches without rows. Both are a {@link
