@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.stack.servers import Kafka, wait_until
+from tests.stack.servers import Kafka
+from weft.servers.process import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +38,7 @@ import sys, time
 from pathlib import Path
 from tests.stack.servers import Kafka
 with Kafka(Path(sys.argv[1])) as kafka:
-    print(kafka.java._process.pid, flush=True)
+    print(kafka.java.pid, flush=True)
     time.sleep(600)
 """
 
