@@ -142,6 +142,12 @@ class Connect:
         found: dict[str, Any] = self._ask("GET", f"/connectors/{name}/status")
         return found
 
+    def offsets(self, name: str) -> list[dict[str, Any]]:
+        """Up to where a connector is known to have come. A worker that is killed before there is any tells all rows
+        anew, and of changes before that nothing."""
+        found: list[dict[str, Any]] = self._ask("GET", f"/connectors/{name}/offsets")["offsets"]
+        return found
+
     def remove(self, name: str) -> None:
         """Remove a connector; its slot in the database stays."""
         self._ask("DELETE", f"/connectors/{name}")
