@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
-import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import Producer
 from confluent_kafka.admin import NewPartitions
 
 from weft.servers import kafka
 from weft.servers.process import READY_S
+from weft.servers.topic import TopicMessage as Message
+from weft.servers.topic import read_topic
 
-
-@dataclass(frozen=True)
-class Message:
-    """One record of a topic, as a reader gets it."""
-
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
-    headers: Mapping[str, bytes]
-
-    @property
-    def document(self) -> Any:
-        """The value, read as JSON."""
-        return None if self.value is None else json.loads(self.value)
+__all__ = ["Kafka", "Message"]
 
 
 class Kafka(kafka.Kafka):
@@ -68,45 +53,4 @@ class Kafka(kafka.Kafka):
 
     def consume(self, topic: str, *, committed: bool = True) -> list[Message]:
         """All records of the topic by partition and offset; of transactions, the committed ones."""
-        consumer = Consumer(
-            {
-                "bootstrap.servers": self.servers,
-                "group.id": f"test-{uuid.uuid4()}",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "isolation.level": "read_committed" if committed else "read_uncommitted",
-            }
-        )
-        try:
-            found = consumer.list_topics(topic, timeout=READY_S).topics[topic].partitions
-            consumer.assign([TopicPartition(topic, number, 0) for number in found])
-            return _read_to_end(consumer, set(found))
-        finally:
-            consumer.close()
-
-
-def _read_to_end(consumer: Consumer, open_partitions: set[int]) -> list[Message]:
-    messages = []
-    end = time.monotonic() + READY_S
-    while open_partitions:
-        if time.monotonic() > end:
-            raise TimeoutError(f"partitions {open_partitions} were not read to their end")
-        message = consumer.poll(0.5)
-        if message is None:
-            continue
-        if message.error():
-            if message.error().code() != KafkaError._PARTITION_EOF:
-                raise KafkaException(message.error())
-            open_partitions.discard(message.partition())
-            continue
-        messages.append(
-            Message(
-                partition=message.partition(),
-                offset=message.offset(),
-                key=message.key(),
-                value=message.value(),
-                headers=dict(message.headers() or ()),
-            )
-        )
-    return sorted(messages, key=lambda found: (found.partition, found.offset))
+        return read_topic(self.servers, topic, committed=committed)
