@@ -11,9 +11,10 @@ from typing import Any
 
 from weft.declared.key import REQUIRED, Key, keys
 from weft.declared.text import told
-from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, Windowing
+from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
 from weft.loading.init import FILES
 from weft.loading.load import FILE
+from weft.products.form import PartKeys, ProductKeys
 from weft.project.definition import Keyframes, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
 from weft.schema.type import SPELLINGS, TEXTS
@@ -39,6 +40,19 @@ _SCHEMA = {
 _ORDERS = {"source": "mock", "schema": _SCHEMA, "key": "id", "event_time": "at"}
 _PAID = {"order_id": "long", "paid": "boolean", "paid_at": "timestamp"}
 _PAYMENTS = {"source": "mock", "schema": _PAID, "event_time": "paid_at"}
+_TABLES = {
+    "orders": {"customer": "long", "placed_at": "timestamp", "deleted": "boolean"},
+    "customers": {"name": "string"},
+    "lines": {
+        "order_id": "long",
+        "article_id": "long",
+        "quantity": "int",
+        "price": "decimal(10,2)",
+        "placed_at": "timestamp",
+        "repo_name": "string",
+    },
+    "articles": {"title": "string"},
+}
 _WINDOW = {"type": "tumbling", "size_ms": 60_000}
 _REVENUE = {
     "from": "orders",
@@ -118,6 +132,9 @@ def sections() -> Iterator[Section]:
         "## Join", Joining, lambda key, said: _join(**{"on": {"id": "order_id"}, **said})
     )
     yield _section("## Dedupe", Deduplication, lambda key, said: _pipeline(dedupe=said))
+    yield _section("## Tables", TableKeys, _with_table)
+    yield _section("## Products", ProductKeys, lambda key, said: _product(**said))
+    yield _section("### Parts", PartKeys, lambda key, said: _product(parts={"part": said}))
     for kind in sinks.KINDS:
         yield _section(f"### Sink `{kind}`", sinks.declaration(kind), _with_sink(kind))
     yield _section("## Watermarks", WatermarkSpec, lambda key, said: _project(watermarks=said))
@@ -251,6 +268,21 @@ def _examples(declaration: type[Any]) -> dict[str, Any]:
 
 def _project(**said: Any) -> Project:
     return {"app_name": "shop", "streams": {"orders": _ORDERS, "payments": _PAYMENTS}, **said}
+
+
+def _with_table(key: Key, said: dict[str, Any]) -> Project:
+    columns = {"email": "string", "joined": "timestamp"}
+    table = {**_examples(TableKeys), "columns": columns, **said}
+    return {"app_name": "shop", "tables": {"users": table}}
+
+
+def _product(**said: Any) -> Project:
+    tables = {
+        name: {"topic": name, "key": "id", "columns": {"id": "long", **columns}}
+        for name, columns in _TABLES.items()
+    }
+    product = {"root": "orders", **said}
+    return {"app_name": "shop", "tables": tables, "products": {"order-pages": product}}
 
 
 def _stream(**said: Any) -> Project:

@@ -149,9 +149,10 @@ class Play:
 
     def documents(self, stream: str) -> list[dict[str, Any]]:
         """The newest row of each key of a changing stream that is not deleted, such as the documents of a product."""
-        found = current(self.rows(stream, weft=True), self.project.stream(stream).key)
-        hidden = (WEFT, CHANGE)
-        return [{name: row[name] for name in row if name not in hidden} for row in found]
+        spec = self.project.stream(stream)
+        names = [name for name in spec.schema.names if name != CHANGE]
+        found = current(self.rows(stream, weft=True), spec.key)
+        return [{name: row.get(name) for name in names} for row in found]
 
     def knots(self, stream: str, *, all: bool = False) -> list[Knot]:
         """The knots of a stream, oldest first; `all` gives those that were rolled back too."""

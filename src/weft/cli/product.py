@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from weft.cli import completion
+from weft.cli.addition import add as add_entry
+from weft.cli.addition import file_option
 from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal, path_to
 
@@ -47,6 +50,29 @@ def get(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -
 
     path = path_to("products", name, json.dumps(list(key)) if len(key) > 1 else key[0])
     terminal.show(terminal.get(path, knot=knot), _render_document)
+
+
+@product.command()
+@click.argument("name", metavar="PRODUCT")
+@click.argument("definition", type=click.File(encoding="utf-8"))
+@file_option
+@asks_weaver
+def add(terminal: Terminal, name: str, definition: IO[str], file: Path) -> None:
+    """Add a product to the project file and to the running project; everything else goes on.
+
+    DEFINITION is a YAML file with what would stand below the product's name, or - for the standard input.
+    """
+    import yaml
+
+    try:
+        form = yaml.safe_load(definition)
+    except yaml.YAMLError as error:
+        raise click.BadParameter(f"It is not YAML: {error}", param_hint="DEFINITION") from error
+    if not isinstance(form, dict):
+        raise click.BadParameter(
+            "It is not a mapping such as {root: users}.", param_hint="DEFINITION"
+        )
+    add_entry(terminal, file, "products", name, form)
 
 
 def _render_products(output: Printer, products: list[dict[str, Any]]) -> None:

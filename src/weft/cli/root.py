@@ -24,6 +24,7 @@ from weft.cli.service import checkpoint, status, weaver
 from weft.cli.state import state, windows
 from weft.cli.store import backup, restore, store
 from weft.cli.stream import stream
+from weft.cli.table import table
 from weft.cli.up import up
 from weft.cli.verify import verify
 from weft.cli.worker import worker
@@ -54,6 +55,7 @@ for command in (
     knot,
     lineage,
     record,
+    table,
     product,
     windows,
     state,

@@ -9,7 +9,7 @@ from weft import codec
 from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import DraftStream
-from weft.products.assembly import Table, assemble
+from weft.products.assembly import TableColumns, assemble
 from weft.products.tree import Part, Product, ProductError
 from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
 from weft.schema.change import with_change
@@ -45,7 +45,7 @@ def document_stream(
                 on_key=True,
             )
             return None
-    tables = {stream.name: Table.of(stream.schema, stream.key) for stream in inputs}
+    tables = {stream.name: TableColumns.of(stream.schema, stream.key) for stream in inputs}
     try:
         found = assemble(Product(spec.name, codec.from_form(Part, spec.product)), tables)
     except ProductError as error:

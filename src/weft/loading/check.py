@@ -31,6 +31,7 @@ from weft.schema.change import with_change
 from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
+from weft.sources.learn import learn_columns
 from weft.sources.sample import infer
 from weft.steps.compile import compile_step, new_name
 from weft.steps.function import FunctionVersion
@@ -115,21 +116,23 @@ class _Checker:
     def inferred(self, stream: DraftStream) -> Schema | None:
         """The columns of a stream that declares none, from its files."""
         source = stream.source
-        if source is None or source.kind != "files":
+        learners = {"files": _infer, "debezium": learn_columns}
+        if source is None or source.kind not in learners:
             reason = f"source {source.kind if source else 'none'!r} cannot tell them"
         else:
             try:
-                schema = _infer(source.options)
+                schema = learners[source.kind](source.options)
                 for field in schema:
                     new_name(field.name)
                 return schema
             except (WeftError, OSError, ValueError) as failure:
                 reason = str(failure)
+        named = "columns" if stream.path[:1] == ("tables",) else "schema"
         self.report.add(
             "project.schema-missing",
             stream.path,
             f"Stream {stream.name!r} declares no columns: {reason.rstrip('.')}.",
-            "Add `schema: {id: long, at: timestamp}`.",
+            f"Add `{named}: {{id: long, at: timestamp}}`.",
             on_key=True,
         )
         return None

@@ -11,6 +11,7 @@ from weft.declared.limit import FLAG, TEXT, Limit, names, shape
 from weft.sources.debezium import DebeziumSource
 
 MAX_TITLE = 200
+_USERS = {"email": "string", "username": "string"}
 _WINDOW = {"type": "tumbling", "size_ms": 60_000}
 _AGGREGATE = {"orders": "count(*)", "revenue": "sum(total)"}
 
@@ -106,6 +107,7 @@ class ProjectKeys:
             "Nested documents that follow the changes of tables: [products](#products).",
             {"user-profile": {"root": "users", "fields": ["username"]}},
             unsaid="none",
+            beside={"tables": {"users": {"topic": "users", "key": "email", "columns": _USERS}}},
         ),
     ] = None
     windowing: Annotated[

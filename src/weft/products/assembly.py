@@ -18,16 +18,16 @@ from weft.windows.aggregate import checked_aggregate
 
 
 @dataclass(frozen=True)
-class Table:
+class TableColumns:
     """A stream of changes: its columns, of which `_change` is none, and its key."""
 
     columns: Schema
     key: tuple[str, ...]
 
     @staticmethod
-    def of(schema: Schema, key: Sequence[str]) -> Table:
+    def of(schema: Schema, key: Sequence[str]) -> TableColumns:
         """The table behind a changing stream."""
-        return Table(Schema(tuple(one for one in schema if one.name != CHANGE)), tuple(key))
+        return TableColumns(Schema(tuple(one for one in schema if one.name != CHANGE)), tuple(key))
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Assembly:
         return {"tables": [self.needs[name] for name in self.tables], "nodes": list(self.nodes)}
 
 
-def assemble(product: Product, tables: Mapping[str, Table]) -> Assembly:
+def assemble(product: Product, tables: Mapping[str, TableColumns]) -> Assembly:
     """The product over these tables; refuses what does not fit them, with the path of the part that is wrong."""
     work = _Work(product, tables)
     work.node(product.root, parent=None, place=0, level=0, path=())
@@ -67,7 +67,7 @@ class _Need:
     columns: dict[str, None] = field(default_factory=dict)
     may_fail: dict[str, None] = field(default_factory=dict)
 
-    def to_kernel(self, table: Table) -> dict[str, Any]:
+    def to_kernel(self, table: TableColumns) -> dict[str, Any]:
         read = [one.name for one in table.columns if one.name in self.columns]
         return {
             "key": [quoted(name) for name in table.key],
@@ -79,7 +79,7 @@ class _Need:
 class _Work:
     """The nodes in the making: each is numbered before its parts, whose fields it may take in."""
 
-    def __init__(self, product: Product, tables: Mapping[str, Table]) -> None:
+    def __init__(self, product: Product, tables: Mapping[str, TableColumns]) -> None:
         self._product = product
         self._tables = tables
         self.nodes: list[dict[str, Any]] = []
@@ -141,7 +141,7 @@ class _Work:
         self.outputs[number] = self._put_together(part, node, own, path)
         return number
 
-    def _table(self, part: Part, path: Path) -> Table:
+    def _table(self, part: Part, path: Path) -> TableColumns:
         if part.table in self._tables:
             return self._tables[part.table]
         raise self._wrong(f"reads {part.table!r}, and there is no such table", path)
@@ -168,7 +168,7 @@ class _Work:
             node["fields"].append(checked.sql)
         return shown
 
-    def _with_key(self, table: Table, fields: Mapping[str, str]) -> dict[str, str]:
+    def _with_key(self, table: TableColumns, fields: Mapping[str, str]) -> dict[str, str]:
         known = {name.lower(): (name, text) for name, text in fields.items()}
         key: dict[str, str] = {}
         for name in table.key:

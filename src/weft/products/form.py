@@ -140,7 +140,7 @@ class PartKeys:
             FLAG,
             "Whether its fields stand in its parent itself; they are null where there is no row.",
             True,
-            beside=_ONE,
+            beside={**_ONE, "fields": ["name"]},
         ),
     ] = False
     aggregate: Annotated[

@@ -57,9 +57,9 @@ def find_document(
     newest = next(iter(current(found, spec.key)), None)
     if newest is None:
         return None
-    document = {name: value for name, value in newest.items() if name not in (WEFT, CHANGE)}
-    weft = newest[WEFT]
-    return {"knot": weft["knot"], "id": weft["id"], "document": to_json(document).decode()}
+    shown = [name for name in spec.schema.names if name != CHANGE]
+    document = to_json({name: newest.get(name) for name in shown}).decode()
+    return {"knot": newest[WEFT]["knot"], "id": newest[WEFT]["id"], "document": document}
 
 
 def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from weft import codec
-from weft.products.assembly import Assembly, Table, assemble, document_id
+from weft.products.assembly import Assembly, TableColumns, assemble, document_id
 from weft.products.attach import attach
 from weft.products.tree import Part, Product
 from weft.runtime.operator import Operator
@@ -33,7 +33,7 @@ class Assemble(Operator):
         assert self._spec.product is not None
         root = codec.from_form(Part, self._spec.product)
         streams = {name: self._run.project.stream(name) for name in self._spec.inputs}
-        tables = {name: Table.of(one.schema, one.key) for name, one in streams.items()}
+        tables = {name: TableColumns.of(one.schema, one.key) for name, one in streams.items()}
         return assemble(Product(self._spec.name, root), tables)
 
     def open(self) -> DataFrame:

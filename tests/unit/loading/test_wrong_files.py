@@ -11,6 +11,8 @@ from tests.unit.loading.wrong import HEAD, wrong_file
 from weft.loading.load import load
 from weft.loading.problem import ProjectError
 
+TABLE = "tables:\n  users: {topic: u, key: id, columns: {id: long, name: string}}\n"
+PRODUCT = "products:\n  pages: {{root: users, {}}}\n"
 WRONG = [
     ("an empty file", "", "project.empty", None),
     ("only a comment", "# nothing\n", "project.empty", None),
@@ -64,8 +66,55 @@ WRONG = [
         "project.unknown-key",
         2,
     ),
-    ("tables", HEAD + "tables:\n  users: {topic: a}\n", "project.not-supported-yet", 8),
-    ("products", HEAD + "products: {}\n", "project.not-supported-yet", 8),
+    ("a table without a key", HEAD + TABLE.replace("key: id, ", ""), "project.missing-key", 9),
+    ("a table's key", HEAD + TABLE.replace("key: id", "key: it"), "schema.unknown-column", 9),
+    ("a table's name", HEAD + TABLE.replace("users", "Us ers"), "project.bad-name", 9),
+    (
+        "a product of nothing",
+        HEAD + "products:\n  p: {root: nothing}\n",
+        "project.unknown-stream",
+        9,
+    ),
+    ("a product of records", HEAD + "products:\n  p: {root: orders}\n", "project.not-changing", 9),
+    ("a product without a root", HEAD + "products:\n  p: {}\n", "product.missing-key", 9),
+    (
+        "a product's field",
+        HEAD + TABLE + PRODUCT.format("fields: [nme]"),
+        "expression.unknown-column",
+        11,
+    ),
+    (
+        "a product's filter",
+        HEAD + TABLE + PRODUCT.format("filter: name"),
+        "expression.not-boolean",
+        11,
+    ),
+    (
+        "a product's link",
+        HEAD + TABLE + PRODUCT.format("parts: {p: {one: users, on: {id: nam}}}"),
+        "schema.unknown-column",
+        11,
+    ),
+    (
+        "a product's link of two types",
+        HEAD + TABLE + PRODUCT.format("parts: {p: {one: users, on: {id: name}}}"),
+        "product.invalid",
+        11,
+    ),
+    (
+        "a window over a table",
+        HEAD
+        + TABLE
+        + "pipelines:\n  w: {from: users, window: {type: global}, aggregate: {n: count(*)}}\n",
+        "project.changing",
+        11,
+    ),
+    (
+        "a pipeline that drops a table's key",
+        HEAD + TABLE + "pipelines:\n  w: {from: users, steps: [{drop: [id]}]}\n",
+        "project.changing",
+        11,
+    ),
     ("a stream that nothing writes", HEAD + "  users: {key: id}\n", "project.no-writer", 8),
     (
         "a stream of Weft's own",

@@ -1,4 +1,4 @@
-"""Products: which there are, what they are made of, and their documents by key, now or as of an earlier knot."""
+"""Tables and products: which there are, what they are made of, and documents by key, now or as of an earlier knot."""
 
 from __future__ import annotations
 
@@ -42,6 +42,40 @@ class DocumentView:
     knot: int
     id: str
     document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table: its key and columns, where its changes come from, who reads it, and where it stands."""
+
+    name: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    topic: str
+    readers: tuple[str, ...]
+    knot: int | None
+
+
+@router.get("/tables", response_model=list[TableView])
+async def list_tables(weaver: UsesWeaver) -> Answer:
+    """All tables whose changes come in."""
+    streams = weaver.catalog.project().streams.values()
+    tables = [one for one in streams if one.changing and one.source is not None]
+    return Answer(
+        [
+            TableView(
+                name=one.name,
+                key=one.key,
+                columns={
+                    column.name: str(column.type) for column in one.schema if column.name != CHANGE
+                },
+                topic=str(one.source.options.get("topic", "")) if one.source else "",
+                readers=tuple(reader.name for reader in weaver.catalog.readers(one.name)),
+                knot=weaver.knots.head(one.name).number,
+            )
+            for one in tables
+        ]
+    )
 
 
 @router.get("/products", response_model=list[ProductView])

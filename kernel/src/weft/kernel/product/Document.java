@@ -62,7 +62,7 @@ final class Document {
   private record Found(InternalRow own, byte[][] parts) {}
 
   /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
-  byte[] value(Entries rows) {
+  byte[] value(KeyedValues rows) {
     if (node.totals != null) {
       return total(rows);
     }
@@ -85,7 +85,7 @@ final class Document {
     return write(new GenericArrayData(shown.stream().map(this::document).toArray()));
   }
 
-  private byte[] total(Entries rows) {
+  private byte[] total(KeyedValues rows) {
     Totals.Sum sum = node.totals.new Sum();
     boolean[] isAny = new boolean[1];
     rows.forEach(

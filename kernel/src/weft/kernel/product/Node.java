@@ -126,7 +126,7 @@ final class Node implements Serializable {
     return RowOrder.of(types, isFalling);
   }
 
-  /** Where a row of the table stands in this node; null when it is not of it, or links to nobody. */
+  /** Where a row of the table stands here; null when it is not of it, or links to nobody. */
   Place place(InternalRow row) {
     if (row == null) {
       return null;

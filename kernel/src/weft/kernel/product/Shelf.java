@@ -13,8 +13,8 @@ final class Shelf {
   private static final byte ROWS = 'r';
   private static final byte READERS = 's';
 
-  final Entries rows;
-  final Entries readers;
+  final KeyedValues rows;
+  final KeyedValues readers;
 
   /** The hash of what was told last; null when that was nothing. */
   byte[] told;
@@ -28,8 +28,8 @@ final class Shelf {
     byte[] written = store.get(name);
     Blob in = written == null ? null : Blob.reading(written);
     this.told = in == null ? null : in.getArray();
-    this.rows = new Entries(store, name(ROWS, node, link), in);
-    this.readers = new Entries(store, name(READERS, node, link), in);
+    this.rows = new KeyedValues(store, name(ROWS, node, link), in);
+    this.readers = new KeyedValues(store, name(READERS, node, link), in);
   }
 
   void keep() {

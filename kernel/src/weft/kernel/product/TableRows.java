@@ -42,6 +42,7 @@ final class TableRows extends RowGenerator {
   private static final int DEAD_AT = 7;
   static final int HEAD = 8;
 
+  private static final int LONGEST_NUMBER = 19;
   private static final UTF8String DELETED = UTF8String.fromString("d");
   private static final UTF8String TRUNCATED = UTF8String.fromString("t");
   private static final UTF8String LAST = UTF8String.fromString("last");
@@ -152,8 +153,8 @@ final class TableRows extends RowGenerator {
   private static long offset(UTF8String id) {
     String text = id == null ? "" : id.toString();
     String last = text.substring(text.lastIndexOf('/') + 1);
-    boolean isNumber = !last.isEmpty() && last.length() < 19 && last.chars().allMatch(Character::isDigit);
-    return isNumber ? Long.parseLong(last) : 0;
+    boolean isShort = !last.isEmpty() && last.length() < LONGEST_NUMBER;
+    return isShort && last.chars().allMatch(Character::isDigit) ? Long.parseLong(last) : 0;
   }
 
   private int[] kept(ArrayData names) {

@@ -11,9 +11,9 @@
  *       wins. What a change moves becomes {@link weft.kernel.product.Letter}s to the nodes of the
  *       tree ({@link weft.kernel.product.Node}, {@link weft.kernel.product.Place}).
  *   <li>{@link weft.kernel.product.NodeStep}, from the deepest level to the root: rows of a node by
- *       what links them to their parent ({@link weft.kernel.product.Shelf}, kept in {@link
- *       weft.kernel.product.Entries}), and the parents that look there. A changed part is sent to
- *       these; at the root, the changed document comes out.
+ *       what links them to their parent ({@link weft.kernel.product.Shelf} of {@link
+ *       weft.kernel.product.KeyedValues}), and the parents that look there. A changed part is sent
+ *       to these; at the root, the changed {@link weft.kernel.product.Document} comes out.
  * </ol>
  */
 package weft.kernel.product;

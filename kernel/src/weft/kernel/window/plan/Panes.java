@@ -50,7 +50,9 @@ public final class Panes {
     List<Aggregate> aggregates = new ArrayList<>();
     List<Column> arguments = new ArrayList<>();
     Tries tries = new Tries();
-    spec.path("aggregates").forEach(each -> aggregates.add(BucketPlan.define(rows, each, arguments, tries::value)));
+    for (JsonNode each : spec.path("aggregates")) {
+      aggregates.add(BucketPlan.define(rows, each, arguments, tries::value));
+    }
     SlotLayout layout =
         new SlotLayout(
             aggregates, Slicer.arguments(keys.size()), window.timestamp, window.hasSpan());

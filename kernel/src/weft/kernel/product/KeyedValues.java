@@ -17,7 +17,7 @@ import weft.kernel.window.state.BucketStore;
  * hash of their keys, twice as many whenever they have doubled, so that one more costs the same
  * however many there are.
  */
-final class Entries {
+final class KeyedValues {
   private static final int FULL = 32;
 
   private final BucketStore store;
@@ -31,7 +31,7 @@ final class Entries {
    * @param name under which their chunks are kept
    * @param in what {@link #write} wrote, or null for no entries yet
    */
-  Entries(BucketStore store, byte[] name, Blob in) {
+  KeyedValues(BucketStore store, byte[] name, Blob in) {
     this.store = store;
     this.name = name;
     if (in != null) {

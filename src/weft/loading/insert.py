@@ -1,0 +1,52 @@
+"""Adds a table or a product to the text of a project file, which keeps its comments and its order. Called by
+`weft table add` and `weft product add`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from weft.errors import WeftError
+
+
+class CannotInsertError(WeftError):
+    """A project file that nothing can be added to by itself."""
+
+    code = "project.cannot-insert"
+    domain = "user"
+
+
+def insert(text: str, section: str, name: str, form: Mapping[str, Any]) -> str:
+    """The text with `name: form` at the end of a section, which is made if there is none."""
+    document = yaml.safe_load(text) or {}
+    if name in (document.get(section) or {}):
+        raise CannotInsertError(
+            f"The project file has {name!r} under `{section}` already.",
+            hint="Change it there, and deploy it with `weft apply`.",
+            name=name,
+        )
+    block = yaml.safe_dump({name: dict(form)}, sort_keys=False, allow_unicode=True)
+    head = re.search(rf"^{section}:(?P<rest>[^\n]*)(?:\n|\Z)", text, re.MULTILINE)
+    if head is None:
+        return f"{text.rstrip()}\n{section}:\n{_indented(block, 2)}"
+    rest = head["rest"].partition("#")[0].strip()
+    if rest not in ("", "{}", "null", "~"):
+        raise CannotInsertError(
+            f"`{section}` is written on one line, and nothing can be added to it by itself.",
+            hint=f"Write `{section}:` with one entry a line, or add {name!r} by hand.",
+            name=name,
+        )
+    body = re.compile(r"(?:[ \t]+[^\n]*\n?|[ \t]*\n|#[^\n]*\n)*").match(text, head.end())
+    assert body is not None
+    held = body[0].rstrip()
+    depth = re.match(r"[ ]+", held.lstrip("\n"))
+    entries = f"{held}\n" if held else ""
+    made = f"{section}:\n{entries}{_indented(block, len(depth[0]) if depth else 2)}"
+    return text[: head.start()] + made + text[body.end() :]
+
+
+def _indented(block: str, depth: int) -> str:
+    return "".join(f"{' ' * depth}{line}\n" for line in block.splitlines())

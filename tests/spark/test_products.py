@@ -1,0 +1,274 @@
+"""Products: documents follow the changes of their tables, in any order of arrival, through crashes and rollbacks."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.products.document import normalised
+from tests.products.plain import documents
+from tests.products.world import World, make_world
+from weft.errors import WeftError
+from weft.products.write import write_product
+from weft.testing import Play, play
+
+USERS = {"topic": "users", "key": ["email"], "columns": {"email": "string", "username": "string"}}
+STARS = {
+    "topic": "stars",
+    "key": ["username", "owner", "name"],
+    "columns": {"username": "string", "owner": "string", "name": "string"},
+}
+REPOS = {
+    "topic": "repos",
+    "key": ["owner", "name"],
+    "columns": {"owner": "string", "name": "string", "about": "string"},
+}
+PROFILE = {
+    "root": "users",
+    "parts": {
+        "starred": {
+            "many": "stars",
+            "on": ["username"],
+            "fields": {"repo": "name"},
+            "parts": {
+                "repo": {
+                    "one": "repos",
+                    "on": ["owner", "name"],
+                    "inline": True,
+                    "fields": ["about"],
+                }
+            },
+        },
+        "totals": {
+            "many": "stars",
+            "on": ["username"],
+            "aggregate": {"stars": "count(*)"},
+            "inline": True,
+        },
+    },
+}
+PROJECT = {
+    "app_name": "profiles",
+    "tables": {"users": USERS, "stars": STARS, "repos": REPOS},
+    "products": {"profile": PROFILE},
+}
+
+
+class Log:
+    """Envelopes of changes, each at the next position of the database's log."""
+
+    def __init__(self) -> None:
+        self.position = 0
+
+    def __call__(self, op: str, **row: Any) -> dict[str, Any]:
+        self.position += 1
+        gone = op == "d"
+        return {
+            "op": op,
+            "before": row if gone else None,
+            "after": None if gone or op == "t" else row,
+            "source": {"lsn": self.position, "snapshot": "false"},
+        }
+
+
+def user(name: str, email: str | None = None) -> dict[str, str]:
+    return {"email": email or f"{name}@x", "username": name}
+
+
+def star(name: str, repo: str) -> dict[str, str]:
+    return {"username": name, "owner": "o", "name": repo}
+
+
+def repo(name: str, about: str) -> dict[str, str]:
+    return {"owner": "o", "name": name, "about": about}
+
+
+def profile(name: str, *starred: tuple[str, str | None]) -> dict[str, Any]:
+    found = [{"repo": one, "about": about} for one, about in starred]
+    return {**user(name), "starred": found, "stars": len(found)}
+
+
+def profiles(run: Play) -> list[dict[str, Any]]:
+    return sorted(run.documents("profile"), key=itemgetter("email"))
+
+
+def ops(run: Play, stream: str) -> list[str]:
+    return [row["_change"]["op"] for row in run.rows(stream)]
+
+
+def test_a_document_follows_every_change_whatever_comes_first(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("repos", [log("c", **repo("a", "A"))])
+        run.feed("stars", [log("c", **star("ann", "a")), log("c", **star("ann", "b"))])
+        assert profiles(run) == []
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        assert profiles(run) == [profile("ann", ("a", "A"), ("b", None)), profile("bob")]
+        run.feed("repos", [log("c", **repo("b", "B")), log("u", **repo("a", "A2"))])
+        assert profiles(run)[0] == profile("ann", ("a", "A2"), ("b", "B"))
+        run.feed("stars", [log("d", **star("ann", "a"))])
+        run.feed("users", [log("d", **user("bob"))])
+        assert profiles(run) == [profile("ann", ("b", "B"))]
+        assert ops(run, "profile") == ["c", "c", "u", "u", "d"]
+
+
+def test_a_document_comes_out_once_in_a_batch_and_only_if_it_changed(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        run.feed("stars", [log("c", **star("ann", repo)) for repo in "abc"])
+        assert ops(run, "profile") == ["c", "u"]
+        run.feed("stars", [log("c", **star("ann", "d")), log("d", **star("ann", "d"))])
+        run.feed("users", [log("u", **user("ann"))])
+        assert ops(run, "profile") == ["c", "u"]
+
+
+def test_an_older_event_changes_nothing_and_a_truncated_table_is_empty(tmp_path: Path) -> None:
+    log = Log()
+    old, new = log("c", **repo("a", "old")), log("u", **repo("a", "new"))
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        run.feed("repos", [new])
+        run.feed("repos", [old])
+        assert profiles(run) == [profile("ann", ("a", "new"))]
+        late = log("c", **star("ann", "z"))
+        run.feed("stars", [log("t")])
+        run.feed("stars", [late])
+        assert profiles(run) == [profile("ann")]
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        assert profiles(run) == [profile("ann", ("a", "new"))]
+
+
+def test_a_new_snapshot_takes_away_what_it_does_not_hold(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        again = log("r", **user("ann"))
+        again["source"]["snapshot"] = "last"
+        run.feed("users", [again])
+        assert profiles(run) == [profile("ann")]
+        assert [row["email"] for row in run.documents("users")] == ["ann@x"]
+
+
+def test_a_rolled_back_table_takes_its_products_with_it(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        kept = run.knots("stars")[-1].number
+        run.attach(stream="stars", steps=[{"set": {"name": "upper(name)"}}], id="loud")
+        run.feed("stars", [log("c", **star("ann", "b"))])
+        assert profiles(run)[0]["starred"][0]["repo"] == "B"
+        run.retire("loud")
+        run.rollback("stars", to=kept)
+        assert profiles(run) == [profile("ann", ("a", None), ("b", None))]
+
+
+def test_a_rule_that_filters_a_table_withdraws_rows(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        run.attach(stream="stars", steps=[{"filter": "name <> 'a'"}], id="no-a")
+        run.feed("stars", [log("u", **star("ann", "a")), log("c", **star("ann", "b"))])
+        assert profiles(run) == [profile("ann", ("b", None))]
+
+
+def test_a_rule_on_a_product_changes_its_documents(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.attach(stream="profile", steps=[{"set": {"username": "upper(username)"}}], id="loud")
+        run.feed("users", [log("c", **user("ann"))])
+        assert profiles(run)[0]["username"] == "ANN"
+        with pytest.raises(WeftError) as refused:
+            run.attach(stream="profile", steps=[{"drop": ["_change"]}], id="bare")
+        assert refused.value.code == "step.reserved-column"
+
+
+def test_a_row_whose_fields_cannot_be_computed_is_a_dead_letter(tmp_path: Path) -> None:
+    log = Log()
+    product = {"root": "users", "fields": {"number": "cast(username as int)"}}
+    with play({**PROJECT, "products": {"numbers": product}}, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("7")), log("c", **user("ann"))])
+        assert run.documents("numbers") == [{"email": "7@x", "number": 7}]
+        assert [row["step"] for row in run.rows("numbers.dead")] == ["product"]
+
+
+def test_a_product_that_is_added_holds_what_is_there_and_follows(tmp_path: Path) -> None:
+    log = Log()
+    with play({**PROJECT, "products": {}}, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        run.feed("users", [log("d", **user("bob"))])
+        run.apply(PROJECT)
+        assert profiles(run) == [profile("ann")]
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        assert profiles(run) == [profile("ann", ("a", None))]
+
+
+def test_a_changed_definition_is_put_together_again_from_the_tables(tmp_path: Path) -> None:
+    log = Log()
+    changed = {**PROJECT, "products": {"profile": {"root": "users", "fields": ["username"]}}}
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        with pytest.raises(WeftError) as refused:
+            run.apply(changed)
+        assert refused.value.code == "project.needs-recompute"
+        run.apply(changed, recompute=True)
+        assert profiles(run) == [user("ann")]
+
+
+def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) -> None:
+    log = Log()
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        run.feed("stars", [log("c", **star("ann", "a"))])
+        now = run.api.get("/products/profile/ann@x").json()
+        assert now["document"] == profile("ann", ("a", None))
+        then = run.api.get("/products/profile/ann@x", params={"knot": 1}).json()
+        assert then["document"] == profile("ann") and then["knot"] == 1
+        missing = run.api.get("/products/profile/nobody")
+        assert missing.status_code == 404 and missing.json()["code"] == "product.no-document"
+        [view] = run.api.get("/products").json()
+        assert view["tables"] == ["users", "stars", "repos"] and view["key"] == ["email"]
+
+
+def project_of(world: World, parallelism: int) -> dict[str, Any]:
+    tables = {
+        name: {"topic": name, "key": list(table.key), "columns": dict(table.columns)}
+        for name, table in world.empty.items()
+        if name in world.product.tables()
+    }
+    return {
+        "app_name": "world",
+        "processing": {"parallelism": parallelism},
+        "tables": tables,
+        "products": {"documents": write_product(world.product.root)},
+    }
+
+
+def assembled(run: Play, world: World) -> dict[tuple[Any, ...], Any]:
+    key = world.keys[world.product.root.table]
+    found = [normalised(one) for one in run.documents("documents")]
+    return {tuple(one[name] for name in key): one for one in found}
+
+
+@pytest.mark.parametrize("seed", [3, 20, 47])
+def test_documents_are_those_of_the_final_tables(tmp_path: Path, seed: int) -> None:
+    """Any tables, any tree, any order of arrival, with repeats and crashes; `bench.products` does thousands."""
+    world, rng = make_world(seed), Random(seed)
+    with play(project_of(world, 1 + seed % 2), storage=tmp_path) as run:
+        for batch in world.deliveries(rng, disorder=seed % 2 == 1):
+            for table, events in batch.items():
+                if table in world.product.tables():
+                    run._append(table, events)
+            if rng.random() < 0.2:
+                run.crash(at=rng.choice(["weave", "write", "written", "deliver"]))
+                run.settle()
+                run.resume()
+        run.settle()
+        assert assembled(run, world) == normalised(documents(world.product, world.tables))
