@@ -17,7 +17,7 @@ create table pull_request (
   repo_owner text,
   index int,
   title text not null,
-  created_at timestamptz not null,
+  created_at timestamptz(0) not null default now(),
   status text not null default 'open',
   author text not null,
   primary key (repo, repo_owner, index)
@@ -52,7 +52,7 @@ insert into repo values
   ('grace', 'compiler', 'Words to machine code'),
   ('linus', 'kernel', 'Just a hobby');
 
-insert into pull_request values
+insert into pull_request (repo, repo_owner, index, title, created_at, status, author) values
   ('engine', 'ada', 1, 'Compute Bernoulli numbers', '1843-07-10 09:00+00', 'merged', 'ada'),
   ('compiler', 'grace', 1, 'Find the moth', '1947-09-09 15:45+00', 'open', 'ada'),
   ('kernel', 'linus', 1, 'Not just a hobby', '1991-08-25 20:57+00', 'open', 'grace');

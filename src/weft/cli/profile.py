@@ -58,10 +58,9 @@ def _look(story: Story) -> None:
 
 def _change_one(forge: Forge, story: Story) -> None:
     story.chapter("Change rows, and what is made of them follows.")
-    title, columns = "'Fix a typo'", "repo, repo_owner, index, title, created_at, author"
-    values = f"'kernel', 'linus', 2, {title}, now(), 'ada'"
-    _run(forge, story, f"insert into pull_request ({columns}) values ({values})", ADA)
-    _run(forge, story, f"update pull_request set status = 'merged' where title = {title}", ADA)
+    opened = "(repo, repo_owner, index, title, author) values ('kernel', 'linus', 2, 'Typo', 'ada')"
+    _run(forge, story, f"insert into pull_request {opened}", ADA)
+    _run(forge, story, "update pull_request set status = 'merged' where title = 'Typo'", ADA)
     _run(forge, story, f"update payment_info set verified = true where email = '{GRACE}'", GRACE)
 
 
@@ -103,9 +102,11 @@ def _run(forge: Forge, story: Story, sql: str, *emails: str) -> None:
         after = story.wait_for(f"the document of {email}", look)[0]
         took = time.monotonic() - since
         story.terminal.output.line(f"  {email}, {took:.1f} s later:", style="bold")
-        for sign, text in differences(was, after):
-            style = "green" if sign == "+" else "red"
-            story.terminal.output.line(_cut(story, f"    {sign} {text}"), style=style)
+        for name, lines in differences(was, after).items():
+            story.say(f"    {name}")
+            for line in lines:
+                style = "green" if line.startswith("+") else "red"
+                story.terminal.output.line(f"    {line}", style=style)
     story.pause()
 
 
@@ -132,16 +133,21 @@ def _changed(story: Story, email: str, was: Document | None) -> tuple[Document |
     return None if now == was else (now,)
 
 
-def differences(was: Document | None, now: Document | None) -> Iterator[tuple[str, str]]:
-    """The lines that go (-) and come (+), field by field; of a list, its elements."""
-    if was is None or now is None:
-        yield ("-", "the document") if now is None else ("+", "the document")
-        return
-    for name, after in now.items():
-        before = was[name]
-        old, new = ([one] if not isinstance(one, list) else one for one in (before, after))
-        yield from (("-", f"{name}: {_json(one)}") for one in old if one not in new)
-        yield from (("+", f"{name}: {_json(one)}") for one in new if one not in old)
+def differences(was: Document | None, now: Document | None) -> dict[str, list[str]]:
+    """The lines that go (-) and come (+) of each field that differs; of a list, its elements."""
+    old, new = was or {}, now or {}
+    found = {name: list(_lines(old.get(name), new.get(name))) for name in {**old, **new}}
+    return {name: lines for name, lines in found.items() if lines}
+
+
+def _lines(old: Any, new: Any) -> Iterator[str]:
+    before, after = (_listed(value) for value in (old, new))
+    yield from (f"- {_json(one)}" for one in before if one not in after)
+    yield from (f"+ {_json(one)}" for one in after if one not in before)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _json(value: Any) -> str:
