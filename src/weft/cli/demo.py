@@ -39,6 +39,8 @@ def demo(terminal: Terminal, port: int, once: bool, cdc: bool) -> None:
     from weft.cli.local import Local
     from weft.loading.init import write
 
+    # Until there is a story to stop, to be told to end is an interrupt, so that all that was started ends.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     Local.fetch()
     with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
         if not cdc:
