@@ -2,14 +2,14 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test lint format unit demo bench wheel lock clean
+.PHONY: help setup test lint format unit demo demo-cdc bench wheel lock clean
 
 BIN := .venv/bin
 STAMP := .venv/.stamp
 KERNEL := $(shell find kernel/src -type f 2>/dev/null) kernel/build.py
 
 help: ## List these commands.
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-17s %s\n", $$1, $$2 }'
 
 setup: $(STAMP)-jars $(STAMP)-kernel ## Install everything that the other commands need; they run it themselves.
 
@@ -31,6 +31,9 @@ unit: setup ## Run the tests that need neither Spark nor a server; seconds.
 demo: setup ## Run the demo; DEMO=once ends it by itself.
 	$(BIN)/weft demo
 
+demo-cdc: setup $(STAMP)-servers ## Run the demo of documents that follow a database; DEMO=once ends it by itself.
+	$(BIN)/weft demo --cdc
+
 bench: setup ## Run one bench, as in make bench B=spine; its last line is JSON.
 	@test -n "$(B)" || { echo "Which bench? Type: make bench B=NAME, with one of: $$(ls bench/*.py | sed 's|bench/||; s|\.py||' | grep -v '^_' | tr '\n' ' ')" >&2; exit 2; }
 	$(BIN)/python -m bench.$(B)
@@ -39,7 +42,7 @@ wheel: setup ## Build the wheel, kernel included, into dist/.
 	$(BIN)/python -m hatchling build -t wheel
 
 lock: setup ## Resolve the dependencies again and write requirements.lock.
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --upgrade \
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --upgrade --all-extras \
 	  --group pyproject.toml:dev --output-file requirements.lock --quiet pyproject.toml
 
 clean: ## Remove everything that these commands made; fetched jars stay in their cache.

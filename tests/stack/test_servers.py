@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.stack.servers import Kafka, wait_until
+from tests.stack.servers import Kafka
+from weft.servers.postgres import Postgres
+from weft.servers.process import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,12 +34,22 @@ def test_a_broker_that_was_killed_comes_back_with_its_records(tmp_path: Path) ->
     assert not kafka.java.running
 
 
+def test_a_database_that_was_killed_comes_back_with_its_rows(tmp_path: Path) -> None:
+    with Postgres(tmp_path) as postgres:
+        postgres.run("create table kept (n int); insert into kept values (1), (2)")
+        postgres.kill()
+        assert not postgres.process.running
+        postgres.start()
+        assert postgres.run("select n from kept where n > %s", 1) == [(2,)]
+    assert not postgres.process.running
+
+
 STARTER = """
 import sys, time
 from pathlib import Path
 from tests.stack.servers import Kafka
 with Kafka(Path(sys.argv[1])) as kafka:
-    print(kafka.java._process.pid, flush=True)
+    print(kafka.java.pid, flush=True)
     time.sleep(600)
 """
 

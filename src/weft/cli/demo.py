@@ -1,4 +1,5 @@
-"""`weft demo`: what Weft does, told in two minutes on the project that `weft init` writes."""
+"""`weft demo`: what Weft does, told in two minutes on the project that `weft init` writes, or with `--cdc` on documents
+that follow a database."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import os
 import signal
 import socket
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,48 +26,74 @@ LOG_LINES = 30
 @click.command(cls=Command)
 @click.option("--port", default=8080, show_default=True, help="Port of the weaver, if it is free.")
 @click.option("--once", is_flag=True, help="End when the story is told; so does DEMO=once.")
+@click.option(
+    "--cdc", is_flag=True, help="Tell another: documents that follow a database's changes."
+)
 @pass_terminal
-def demo(terminal: Terminal, port: int, once: bool) -> None:
-    """See in two minutes what Weft does: a shop's orders, a rule, a mistake, a crash."""
+def demo(terminal: Terminal, port: int, once: bool, cdc: bool) -> None:
+    """See in two minutes what Weft does: a shop's orders, a rule, a mistake, a crash.
+
+    With --cdc, a PostgreSQL, a Kafka and a Kafka Connect with Debezium are started too, and documents follow what is
+    changed in the database; that needs `pip install 'weft[demo]'`.
+    """
+    from weft.cli.local import Local
+    from weft.loading.init import write
+
+    # Until there is a story to stop, to be told to end is an interrupt, so that all that was started ends.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    Local.fetch()
+    with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
+        if not cdc:
+            shop = Path(folder) / "shop"
+            write(shop)
+            _play(terminal, shop, _tell, port=port, once=once)
+            return
+        from weft.cli.forge import open_forge
+        from weft.cli.profile import introduce, tell
+
+        introduce(terminal)
+        with open_forge(terminal, Path(folder)) as forge:
+            _play(terminal, forge.project, partial(tell, forge), port=port, once=once)
+
+
+def _play(
+    terminal: Terminal, folder: Path, tell: Callable[[Story], None], *, port: int, once: bool
+) -> None:
+    """Tell a story over the project in a folder, and unless it is to end at once, wait to be stopped."""
     from weft.cli.journal import PARTS, journal_of, last_lines
     from weft.cli.local import Local
     from weft.cli.story import Story, StoryStoppedError, StoryStuckError
-    from weft.loading.init import write
 
-    with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
-        shop = Path(folder) / "shop"
-        write(shop)
-        storage = shop / ".weft"
-        local = Local(storage, folder=shop, port=_free(port), master="local[2]")
-        local.fetch()
-        story = Story(terminal, local, storage)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: story.stopping.set())
-        try:
-            _tell(story, shop)
-            if not once and os.environ.get("DEMO") != "once":
-                story.say(f"\nWeft is up: {local.address}  (Ctrl-C stops it)")
-                while not story.stopping.wait(0.2):
-                    local.tend()
-        except StoryStoppedError:
-            story.say("Stopped.")
-        except StoryStuckError:
-            for part in PARTS:
-                for line in last_lines(journal_of(storage, part), LOG_LINES):
-                    click.echo(line, err=True)
-            raise
-        finally:
-            with terminal.wait("Stopping"):
-                local.stop()
+    storage = folder / ".weft"
+    local = Local(storage, folder=folder, port=_free(port), master="local[2]")
+    story = Story(terminal, local, storage)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: story.stopping.set())
+    try:
+        tell(story)
+        if not once and os.environ.get("DEMO") != "once":
+            story.say(f"\nWeft is up: {local.address}  (Ctrl-C stops it)")
+            while not story.stopping.wait(0.2):
+                local.tend()
+    except StoryStoppedError:
+        story.say("Stopped.")
+    except StoryStuckError:
+        for part in PARTS:
+            for line in last_lines(journal_of(storage, part), LOG_LINES):
+                click.echo(line, err=True)
+        raise
+    finally:
+        with terminal.wait("Stopping"):
+            local.stop()
 
 
-def _tell(story: Story, shop: Path) -> None:
+def _tell(story: Story) -> None:
     from weft.cli.project import read_project
 
     story.say("Orders come in from a mock source, are cleaned, and summed up by country. This is")
     story.say("the project that `weft init` writes; a weaver and a worker with Spark are started.")
     with story.terminal.wait("Starting"):
-        story.local.start(read_project(shop))
+        story.local.start(read_project(story.folder))
     with story.tended():
         story.wait_for("the streams to flow", lambda: _rows(story, "clean-orders"))
         story.wait_for("windows", lambda: story.head("revenue") >= 1)

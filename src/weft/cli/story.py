@@ -46,6 +46,7 @@ class Story:
         self.terminal = terminal
         self.local = local
         self.storage = storage
+        self.folder = storage.parent
         self.stopping = threading.Event()
         self._chapter = 0
 

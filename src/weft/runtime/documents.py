@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weft.errors import WeftError
-from weft.runtime.trial import plain
+from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
-from weft.sinks.rows import to_records
+from weft.sinks.document import documents, to_json
 from weft.streams.current import current
 from weft.streams.tables import Tables
 
@@ -32,7 +32,11 @@ class KeyFormError(WeftError):
 def find_document(
     worker: Worker, *, stream: str, key: list[str], knot: int | None
 ) -> dict[str, Any] | None:
-    """The newest row of a key that a stream had at a knot (default: has now), or None where there is none."""
+    """The newest row of a key that a stream had at a knot (default: has now), or None where there is none.
+
+    It comes with its id and the knot that wrote it. The row itself is the text that sinks write, so that both look the
+    same, with its fields in their order.
+    """
     assert worker.project is not None
     spec = worker.project.stream(stream)
     if len(key) != len(spec.key):
@@ -53,7 +57,9 @@ def find_document(
     newest = next(iter(current(found, spec.key)), None)
     if newest is None:
         return None
-    return plain({name: newest.get(name) for name in (*spec.schema.names, WEFT)})  # type: ignore[no-any-return]
+    shown = [name for name in spec.schema.names if name != CHANGE]
+    document = to_json({name: newest.get(name) for name in shown}).decode()
+    return {"knot": newest[WEFT]["knot"], "id": newest[WEFT]["id"], "document": document}
 
 
 def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
@@ -71,4 +77,4 @@ def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
         equal = pc.field(name) == value
         condition = equal if condition is None else condition & equal
     table = pq.read_table(path, filters=condition)
-    return [row for batch in table.to_batches() for row in to_records(batch)]
+    return [row for batch in table.to_batches() for row in documents(batch)]

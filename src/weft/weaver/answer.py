@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 from starlette.responses import Response
 
 from weft import canonical, codec
@@ -13,12 +14,16 @@ from weft.lineage.knot import Knot
 
 
 class Answer(Response):
-    """A value as a response; the route says in its `response_model` what it is."""
+    """A value as a response; the route says in its `response_model` what it is.
+
+    Names are sorted, unless the order of them is worth something to who reads it.
+    """
 
     media_type = "application/json"
 
-    def __init__(self, value: Any, *, status_code: int = 200) -> None:
-        super().__init__(canonical.encode(plain(value)), status_code=status_code)
+    def __init__(self, value: Any, *, status_code: int = 200, keeps_order: bool = False) -> None:
+        encode = orjson.dumps if keeps_order else canonical.encode
+        super().__init__(encode(plain(value)), status_code=status_code)
 
 
 def plain(value: Any) -> Any:

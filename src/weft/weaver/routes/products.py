@@ -14,7 +14,6 @@ from weft.products.write import write_product
 from weft.project.definition import MissingNameError, PipelineSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import nearest
-from weft.schema.weft import WEFT
 from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
 from weft.weaver.weaver import Weaver
 
@@ -110,9 +109,9 @@ async def document(
             hint="The root's table has no such row, or a required part of it is missing.",
             product=name,
         )
-    weft = row.pop(WEFT)
-    row.pop(CHANGE)
-    return Answer(DocumentView(name, tuple(values), weft["knot"], weft["id"], row))
+    found = json.loads(row["document"])
+    view = DocumentView(name, tuple(values), row["knot"], row["id"], found)
+    return Answer(view, keeps_order=True)
 
 
 def _values(key: str, columns: int) -> list[str]:
