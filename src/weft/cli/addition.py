@@ -23,13 +23,12 @@ file_option = click.option(
 
 def add(terminal: Terminal, file: Path, section: str, name: str, form: Mapping[str, Any]) -> None:
     """Add an entry to a section of a project file and deploy the project; what is refused leaves the file as it was."""
-    import yaml
-
+    from weft.loading.document import from_text
     from weft.loading.insert import insert
     from weft.loading.load import load
 
     text = insert(file.read_text(encoding="utf-8"), section, name, form)
-    project = load(yaml.safe_load(text), folder=file.parent)
+    project = load(from_text(text).value, folder=file.parent)
     with terminal.wait("Deploying"):
         changes = terminal.weaver.call("PUT", "/project", project.to_dict())
     beside = file.with_name(f".{file.name}.{os.getpid()}")

@@ -62,12 +62,12 @@ def add(terminal: Terminal, name: str, definition: IO[str], file: Path) -> None:
 
     DEFINITION is a YAML file with what would stand below the product's name, or - for the standard input.
     """
-    import yaml
+    from weft.loading.document import from_text
 
-    try:
-        form = yaml.safe_load(definition)
-    except yaml.YAMLError as error:
-        raise click.BadParameter(f"It is not YAML: {error}", param_hint="DEFINITION") from error
+    read = from_text(definition.read())
+    if read.flaws:
+        raise click.BadParameter(read.flaws[0].message, param_hint="DEFINITION")
+    form = read.value
     if not isinstance(form, dict):
         raise click.BadParameter(
             "It is not a mapping such as {root: users}.", param_hint="DEFINITION"

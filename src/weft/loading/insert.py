@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from weft.errors import WeftError
+from weft.loading.document import from_text
 
 
 class CannotInsertError(WeftError):
@@ -21,8 +22,9 @@ class CannotInsertError(WeftError):
 
 def insert(text: str, section: str, name: str, form: Mapping[str, Any]) -> str:
     """The text with `name: form` at the end of a section, which is made if there is none."""
-    document = yaml.safe_load(text) or {}
-    if name in (document.get(section) or {}):
+    document = from_text(text).value
+    held = document.get(section) if isinstance(document, Mapping) else None
+    if isinstance(held, Mapping) and name in held:
         raise CannotInsertError(
             f"The project file has {name!r} under `{section}` already.",
             hint="Change it there, and deploy it with `weft apply`.",
@@ -41,9 +43,9 @@ def insert(text: str, section: str, name: str, form: Mapping[str, Any]) -> str:
         )
     body = re.compile(r"(?:[ \t]+[^\n]*\n?|[ \t]*\n|#[^\n]*\n)*").match(text, head.end())
     assert body is not None
-    held = body[0].rstrip()
-    depth = re.match(r"[ ]+", held.lstrip("\n"))
-    entries = f"{held}\n" if held else ""
+    written = body[0].rstrip()
+    depth = re.match(r"[ ]+", written.lstrip("\n"))
+    entries = f"{written}\n" if written else ""
     made = f"{section}:\n{entries}{_indented(block, len(depth[0]) if depth else 2)}"
     return text[: head.start()] + made + text[body.end() :]
 
