@@ -281,7 +281,7 @@ def _product(**said: Any) -> Project:
         name: {"topic": name, "key": "id", "columns": {"id": "long", **columns}}
         for name, columns in _TABLES.items()
     }
-    product = {"root": "orders", **said}
+    product = said if "sql" in said else {"root": "orders", **said}
     return {"app_name": "shop", "tables": tables, "products": {"order-pages": product}}
 
 

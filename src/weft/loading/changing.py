@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from weft import codec
@@ -10,6 +10,7 @@ from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import DraftStream
 from weft.products.assembly import TableColumns, assemble
+from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
 from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
 from weft.schema.change import with_change
@@ -33,8 +34,8 @@ def document_stream(
     path: Path,
     report: Problems,
     watermarks: WatermarkSpec,
-) -> StreamSpec | None:
-    """The stream of a product's documents, from the columns of its tables; None where something is wrong."""
+) -> tuple[PipelineSpec, StreamSpec] | None:
+    """A product with its tree, and the stream of its documents; None where something is wrong."""
     for stream in inputs:
         if not stream.changing:
             report.add(
@@ -47,11 +48,12 @@ def document_stream(
             return None
     tables = {stream.name: TableColumns.of(stream.schema, stream.key) for stream in inputs}
     try:
-        found = assemble(codec.from_form(Product, spec.product), tables)
+        product = _product(spec, tables)
+        found = assemble(product, tables)
     except ProductError as error:
         report.add_error(error, (*path, *error.ids.get("path", ())))
         return None
-    return StreamSpec(
+    stream = StreamSpec(
         name=spec.to,
         schema=with_change(found.columns),
         key=found.key,
@@ -59,6 +61,22 @@ def document_stream(
         writer=spec.name,
         changing=True,
     )
+    return replace(spec, inputs=product.tables(), product=codec.to_form(product)), stream
+
+
+def _product(spec: PipelineSpec, tables: Mapping[str, TableColumns]) -> Product:
+    """The tree of a product, which may be declared as a SELECT over these tables."""
+    said = spec.product or {}
+    if "sql" not in said:
+        return codec.from_form(Product, said)
+    keys = {name: table.key for name, table in tables.items()}
+    columns = {name: table.columns.names for name, table in tables.items()}
+    try:
+        made = from_sql(spec.name, said["sql"], keys, columns)
+    except ProductError as error:
+        error.ids["path"] = ("sql",)
+        raise
+    return replace(made, parallelism=said.get("parallelism", 1))
 
 
 def check_changing(spec: PipelineSpec, stream: str, path: Path, report: Problems) -> None:

@@ -165,8 +165,9 @@ class _Checker:
         if not inputs or len(inputs) != len(spec.inputs):
             return
         if spec.product is not None:
-            stream = document_stream(spec, inputs, path, self.report, self.draft.watermarks)
-            if stream is not None:
+            made = document_stream(spec, inputs, path, self.report, self.draft.watermarks)
+            if made is not None:
+                self.draft.pipelines[spec.name], stream = made
                 self.outlets.check(spec.sinks, stream=spec.to, schema=stream.schema, path=path)
                 self.streams[spec.to] = stream
             return

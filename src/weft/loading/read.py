@@ -15,6 +15,7 @@ from weft.loading.document import Path
 from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
 from weft.loading.kind import read_sinks, read_source
 from weft.products.read import read_product
+from weft.products.sql import tables_of
 from weft.products.tree import ProductError
 from weft.project.definition import (
     PipelineSpec,
@@ -179,9 +180,22 @@ def read_assembly(name: str, cursor: Cursor) -> PipelineSpec | None:
     except ProductError as error:
         cursor.report.add_error(error, (*cursor.path, *error.ids.get("path", ())))
         return None
+    if "sql" in cursor.value:
+        return _queried(name, cursor, sinks)
     return PipelineSpec(
         name, product.tables(), to=name, sinks=sinks, product=codec.to_form(product)
     )
+
+
+def _queried(name: str, cursor: Cursor, sinks: tuple[SinkSpec, ...]) -> PipelineSpec | None:
+    """A product that is a SELECT, whose tree is known when the columns of its tables are."""
+    said = {key: cursor.value[key] for key in ("sql", "parallelism") if key in cursor.value}
+    try:
+        tables = tables_of(said["sql"])
+    except ProductError as error:
+        cursor.report.add_error(error, (*cursor.path, "sql"))
+        return None
+    return PipelineSpec(name, tables, to=name, sinks=sinks, product=said)
 
 
 def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:

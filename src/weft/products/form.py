@@ -183,9 +183,21 @@ class ProductKeys:
     root: Annotated[
         str,
         Key(
-            TEXT, "The table that has a document for each row; its key is the document's.", "orders"
+            TEXT,
+            "The table that has a document for each row; its key is the document's.",
+            "orders",
+            unsaid="it says `sql`",
         ),
-    ]
+    ] = ""
+    sql: Annotated[
+        str,
+        Key(
+            TEXT,
+            "The whole product as a SELECT, in place of `root`, `fields`, `filter` and `parts`.",
+            "SELECT o.id, c.name FROM orders o LEFT JOIN customers c ON c.id = o.customer",
+            unsaid="it says `root`",
+        ),
+    ] = ""
     fields: Annotated[
         Pairs | None,
         Key(
@@ -229,6 +241,14 @@ class ProductKeys:
     @staticmethod
     def together(written: Mapping[str, Any]) -> Fault | None:
         """What its keys cannot mean together."""
+        if ("root" in written) == ("sql" in written):
+            hint = "Write `root: orders`, or `sql: SELECT …`."
+            needs = "the table that has a document for each row, or `sql`, and not both"
+            return Fault("missing-key", needs, ("root",), hint=hint)
+        if "sql" in written:
+            beside = next((key for key in ("fields", "filter", "parts") if key in written), None)
+            if beside is not None:
+                return Fault("unknown-value", "left out beside `sql`, which says it all", (beside,))
         return clash(written)
 
 

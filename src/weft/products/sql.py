@@ -44,6 +44,12 @@ def from_sql(name: str, text: str, keys: Names, columns: Names) -> Product:
         raise
 
 
+def tables_of(text: str) -> tuple[str, ...]:
+    """The names of the tables that a SELECT reads, as it writes them."""
+    found = parse_query(text).find_all(exp.Table)
+    return tuple(dict.fromkeys(table.name for table in found))
+
+
 class Compiler:
     """Compiles one query: tables first, then each item of its select list."""
 
