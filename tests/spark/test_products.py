@@ -11,9 +11,9 @@ import pytest
 
 from tests.products.document import normalised
 from tests.products.plain import documents
-from tests.products.world import World, make_world
+from tests.products.played import assembled, live, project_of
+from tests.products.world import make_world
 from weft.errors import WeftError
-from weft.products.write import write_product
 from weft.testing import Play, play
 
 USERS = {"topic": "users", "key": ["email"], "columns": {"email": "string", "username": "string"}}
@@ -237,38 +237,10 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
         assert view["tables"] == ["users", "stars", "repos"] and view["key"] == ["email"]
 
 
-def project_of(world: World, parallelism: int) -> dict[str, Any]:
-    tables = {
-        name: {"topic": name, "key": list(table.key), "columns": dict(table.columns)}
-        for name, table in world.empty.items()
-        if name in world.product.tables()
-    }
-    return {
-        "app_name": "world",
-        "processing": {"parallelism": parallelism},
-        "tables": tables,
-        "products": {"documents": {**write_product(world.product), "parallelism": parallelism}},
-    }
-
-
-def assembled(run: Play, world: World) -> dict[tuple[Any, ...], Any]:
-    key = world.keys[world.product.root.table]
-    found = [normalised(one) for one in run.documents("documents")]
-    return {tuple(one[name] for name in key): one for one in found}
-
-
 @pytest.mark.parametrize("seed", [3, 20, 47])
 def test_documents_are_those_of_the_final_tables(tmp_path: Path, seed: int) -> None:
     """Any tables, any tree, any order of arrival, with repeats and crashes; `bench.products` does thousands."""
-    world, rng = make_world(seed), Random(seed)
-    with play(project_of(world, 1 + seed % 2), storage=tmp_path) as run:
-        for batch in world.deliveries(rng, disorder=seed % 2 == 1):
-            for table, events in batch.items():
-                if table in world.product.tables():
-                    run._append(table, events)
-            if rng.random() < 0.2:
-                run.crash(at=rng.choice(["weave", "write", "written", "deliver"]))
-                run.settle()
-                run.resume()
-        run.settle()
+    world = make_world(seed)
+    with play(project_of(world, parallelism=1 + seed % 2), storage=tmp_path) as run:
+        live(run, world, Random(seed))
         assert assembled(run, world) == normalised(documents(world.product, world.tables))
