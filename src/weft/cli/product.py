@@ -11,6 +11,7 @@ from weft.cli import completion
 from weft.cli.addition import add as add_entry
 from weft.cli.addition import file_option
 from weft.cli.command import Group, asks_weaver
+from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
@@ -73,6 +74,61 @@ def add(terminal: Terminal, name: str, definition: IO[str], file: Path) -> None:
             "It is not a mapping such as {root: users}.", param_hint="DEFINITION"
         )
     add_entry(terminal, file, "products", name, form)
+
+
+@product.command()
+@product_name
+@click.option(
+    "--against",
+    metavar="ADDRESS",
+    required=True,
+    help="The database: postgresql://user@host/name, or `postgres` for what PGHOST and the like say.",
+)
+@storage_option
+@click.option(
+    "-n", "--limit", default=10, show_default=True, help="How many differences are shown."
+)
+@click.option(
+    "--wait",
+    default=15.0,
+    show_default=True,
+    help="For so many seconds, differences may go away: changes are on their way.",
+)
+@asks_weaver
+def check(
+    terminal: Terminal, name: str, against: str, storage: Path, limit: int, wait: float
+) -> None:
+    """Compare the documents of a product with what the database's own query gives, and list the differences."""
+    from weft.cli.comparison import compare
+
+    found = compare(terminal, name, against, storage, wait_s=wait)
+    terminal.show(found.shown(limit), _render_comparison)
+    if found.differences:
+        raise SystemExit(1)
+
+
+def _render_comparison(output: Printer, found: dict[str, Any]) -> None:
+    from weft.cli.rows import text_of
+
+    output.table(
+        ["KEY", "DIFFERENCE", "FIELDS", "HERE", "IN THE DATABASE"],
+        (
+            [
+                ", ".join(map(str, one["key"])),
+                one["kind"],
+                ", ".join(one["fields"]),
+                text_of(one["ours"]),
+                text_of(one["theirs"]),
+            ]
+            for one in found["differences"]
+        ),
+        empty="",
+        gives=("HERE", "IN THE DATABASE"),
+    )
+    output.line(
+        f"{found['documents']} documents, {found['rows']} in the database: "
+        + (f"{found['different']} differ." if found["different"] else "all are the same.")
+    )
 
 
 def _render_products(output: Printer, products: list[dict[str, Any]]) -> None:

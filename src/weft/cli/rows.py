@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,13 @@ def current_rows(
     table: Path, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The newest row of each key of a changing stream, as many as are wanted."""
-    names, files = _files(table, stream, weft=weft)
+    names, _ = _files(table, stream, weft=weft)
+    return [_shown(row, names) for row in all_current(table, stream)[:limit]]
+
+
+def all_current(table: Path, stream: str) -> list[Mapping[str, Any]]:
+    """The newest row of each key of a changing stream, with the values that it has."""
+    _, files = _files(table, stream, weft=True)
     key = _key(table)
     if key is None:
         raise WeftError(
@@ -52,8 +57,7 @@ def current_rows(
             hint="Leave --current out.",
             stream=stream,
         )
-    found = current((row for path in files for row in _read(path)), key)
-    return [_shown(row, names) for row in islice(found, limit)]
+    return list(current((row for path in files for row in _read(path)), key))
 
 
 def _files(table: Path, stream: str, *, weft: bool) -> tuple[list[str], list[str]]:
@@ -87,7 +91,7 @@ def _read(path: str) -> list[dict[str, Any]]:
 
 
 def _shown(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
-    return {name: _plain(row.get(name)) for name in names}
+    return {name: plain(row.get(name)) for name in names}
 
 
 def render_rows(output: Printer, rows: list[dict[str, Any]]) -> None:
@@ -100,11 +104,12 @@ def render_rows(output: Printer, rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value with texts where JSON has no form for it."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return value if isinstance(value, bool | int | float | str | None) else to_text(value)
