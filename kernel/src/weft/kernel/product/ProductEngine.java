@@ -66,7 +66,7 @@ final class ProductEngine implements Engine {
     List<Row> out = new ArrayList<>();
     Post post = new Post(tree, buckets);
     Outlet outlet = new Outlet(tree);
-    TableStep tables = new TableStep(tree, store, post);
+    TableStep tables = from == 0 ? new TableStep(tree, store, post) : null;
     long[] counts = new long[2];
     String batch = "";
     while (messages.hasNext()) {

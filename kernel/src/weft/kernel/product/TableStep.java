@@ -33,11 +33,13 @@ final class TableStep {
   private final Post post;
   private final List<Map<UTF8String, List<Changed>>> changes = new ArrayList<>();
   private final Map<Integer, Changed> sweeps = new TreeMap<>();
+  private final Graves graves;
 
   TableStep(Tree tree, BucketStore store, Post post) {
     this.tree = tree;
     this.store = store;
     this.post = post;
+    this.graves = new Graves(store, Graves.MOST);
     tree.tables().forEach(table -> changes.add(new LinkedHashMap<>()));
   }
 
@@ -57,6 +59,7 @@ final class TableStep {
         settle(table, each.getKey(), each.getValue(), mark);
       }
     }
+    graves.keep();
   }
 
   /** The last sweep of a table; rows that a new one takes away count as changed. */
@@ -104,6 +107,9 @@ final class TableStep {
       Blob out = new Blob();
       now.write(out);
       store.put(name, out.toArray());
+      if (!now.isAlive() && (old == null || old.isAlive())) {
+        graves.add(name);
+      }
     }
   }
 

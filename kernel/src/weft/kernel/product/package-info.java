@@ -8,7 +8,8 @@
  *
  * <ol>
  *   <li>{@link weft.kernel.product.TableStep}: rows by the key of their table, newest position
- *       wins. What a change moves becomes {@link weft.kernel.product.Letter}s to the nodes of the
+ *       wins, and deletions are remembered for a while ({@link weft.kernel.product.Graves}). What a
+ *       change moves becomes {@link weft.kernel.product.Letter}s to the nodes of the
  *       tree ({@link weft.kernel.product.Node}, {@link weft.kernel.product.Place}).
  *   <li>{@link weft.kernel.product.NodeStep}, from the deepest level to the root: rows of a node by
  *       what links them to their parent ({@link weft.kernel.product.Shelf} of {@link
