@@ -107,7 +107,8 @@ def parse(line: str) -> None:
         command = command.commands[words.pop(0)]
         context = click.Context(command, info_name=command.name, parent=context)
     assert command is not cli, line
-    command.parse_args(context, words)
+    with context:  # which closes the files that it opened
+        command.parse_args(context, words)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -127,6 +128,9 @@ def test_a_command_in_the_docs_can_be_typed(
     for word in shlex.split(line, comments=True):
         if word.startswith(".weft"):  # a storage or a backup, which some commands want to be there
             Path(word).mkdir(parents=True, exist_ok=True)
+        if word.endswith(".yaml"):  # what is added to the project, whose file they want too
+            Path(word).touch()
+            Path("weft.yaml").touch()
     parse(line)
 
 
