@@ -14,6 +14,7 @@ from tests.products.plain import documents
 from tests.products.played import assembled, live, project_of
 from tests.products.world import make_world
 from weft.errors import WeftError
+from weft.loading.load import load
 from weft.testing import Play, play
 
 USERS = {"topic": "users", "key": ["email"], "columns": {"email": "string", "username": "string"}}
@@ -197,6 +198,74 @@ def test_a_row_whose_fields_cannot_be_computed_is_a_dead_letter(tmp_path: Path) 
         run.feed("users", [log("c", **user("7")), log("c", **user("ann"))])
         assert run.documents("numbers") == [{"email": "7@x", "number": 7}]
         assert [row["step"] for row in run.rows("numbers.dead")] == ["product"]
+
+
+def test_a_deletion_is_none_of_the_expressions_business(tmp_path: Path) -> None:
+    log = Log()
+    product = {
+        "root": "users",
+        "fields": {"third": "element_at(split(username, 'x'), 1)", "one": "1 / length(username)"},
+    }
+    with play({**PROJECT, "products": {"parts": product}}, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        run.feed(
+            "users", [log("d", email="ann@x", username=None), log("u", email="bob@x", username="")]
+        )
+        assert [row["email"] for row in run.documents("parts")] == ["bob@x"]
+        assert len(run.rows("parts.dead")) == 1
+
+
+def test_expressions_are_not_computed_for_rows_that_a_filter_leaves_out(tmp_path: Path) -> None:
+    log = Log()
+    product = {
+        "root": "users",
+        "filter": "username rlike '^[0-9]+$'",
+        "fields": {"n": "cast(username as int)"},
+    }
+    with play({**PROJECT, "products": {"numbers": product}}, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("7", "a@x")), log("c", **user("8", "b@x"))])
+        run.feed("users", [log("u", **user("x", "a@x"))])
+        assert run.documents("numbers") == [{"email": "b@x", "n": 8}]
+        assert run.rows("numbers.dead") == []
+
+
+def test_a_table_may_gain_a_column_and_only_what_shows_it_is_put_together_again(
+    tmp_path: Path,
+) -> None:
+    log = Log()
+    wider = {**USERS, "columns": {"age": "int", **USERS["columns"]}}
+    whole, part = {"root": "users"}, {"root": "users", "fields": ["username"]}
+    before = {**PROJECT, "products": {"whole": whole, "part": part}}
+    after = {**before, "tables": {**PROJECT["tables"], "users": wider}}
+    with play(before, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann"))])
+        with pytest.raises(WeftError) as refused:
+            run.apply(after)
+        assert refused.value.code == "project.needs-recompute" and refused.value.ids[
+            "pipelines"
+        ] == ["whole"]
+        run.apply(after, recompute=True)
+        run.feed("users", [log("u", **user("ann"), age=36), log("c", **user("bob"), age=1)])
+        assert [row["age"] for row in sorted(run.documents("whole"), key=itemgetter("email"))] == [
+            36,
+            1,
+        ]
+        assert sorted(row["username"] for row in run.documents("part")) == ["ann", "bob"]
+        other = {**after, "tables": {**after["tables"], "users": {**wider, "key": ["username"]}}}
+        with pytest.raises(WeftError) as refused:
+            run.apply(other)
+        assert refused.value.code == "project.cannot-change"
+
+
+def test_a_python_function_is_refused_for_rows_that_replace_one_another(tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text("def some(record: dict) -> dict | None:\n    return None\n")
+    project = {
+        **PROJECT,
+        "pipelines": {"few": {"from": "users", "steps": [{"function": "rules:some"}]}},
+    }
+    with pytest.raises(WeftError) as refused:
+        load(project, folder=tmp_path)
+    assert [one.code for one in refused.value.problems] == ["step.changing"]
 
 
 def test_a_product_that_is_added_holds_what_is_there_and_follows(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.cli.terminal import Terminal, path_to
 from weft.errors import WeftError
-from weft.products.compare import Difference, Document, differences, keyed
+from weft.products.compare import Document, DocumentDifference, differences, keyed
 from weft.products.postgres import document_query, table_of
 from weft.products.read import read_product
 from weft.schema.schema import Schema
@@ -31,7 +31,7 @@ class Comparison:
 
     documents: int
     rows: int
-    differences: tuple[Difference, ...]
+    differences: tuple[DocumentDifference, ...]
 
     def shown(self, limit: int) -> dict[str, Any]:
         """As people and programs see it, with as many differences as are wanted."""

@@ -68,7 +68,8 @@ class _Need:
     may_fail: dict[str, None] = field(default_factory=dict)
 
     def to_kernel(self, table: TableColumns) -> dict[str, Any]:
-        read = [one.name for one in table.columns if one.name in self.columns]
+        # By name: rows are kept so, and a column that is not needed may come to stand anywhere in the table.
+        read = sorted(one.name for one in table.columns if one.name in self.columns)
         return {
             "key": [quoted(name) for name in table.key],
             "columns": read,
@@ -261,8 +262,15 @@ class _Work:
         need = self.needs[part.table]
         need.columns |= dict.fromkeys(checked.columns)
         if not checked.total:
-            need.may_fail[checked.sql] = None
+            need.may_fail[self._guarded(part, checked.sql)] = None
         return checked
+
+    def _guarded(self, part: Part, sql: str) -> str:
+        """An expression that is tried only for rows that are there."""
+        if part.filter is None:
+            return sql
+        there = check(part.filter, self._tables[part.table].columns, boolean=True).sql
+        return sql if sql == there else f"CASE WHEN {there} THEN {sql} END"
 
     def _wrong(self, what: str, path: Path, hint: str = "") -> ProductError:
         name = self._product.name

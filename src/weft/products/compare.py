@@ -16,7 +16,7 @@ Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Difference:
+class DocumentDifference:
     """A document that the two sides do not have alike: `missing` here, `extra` here, or `different` in some fields."""
 
     key: Key
@@ -37,18 +37,18 @@ def keyed(rows: Sequence[Document], schema: Schema, key: Sequence[str]) -> dict[
 
 def differences(
     ours: Mapping[Key, Document], theirs: Mapping[Key, Document]
-) -> Iterator[Difference]:
+) -> Iterator[DocumentDifference]:
     """What differs, in the order of the keys of the other side."""
     for key, wanted in theirs.items():
         found = ours.get(key)
         if found is None:
-            yield Difference(key, "missing", theirs=wanted)
+            yield DocumentDifference(key, "missing", theirs=wanted)
         elif found != wanted:
             fields = tuple(name for name in wanted if wanted[name] != found.get(name))
-            yield Difference(key, "different", fields, found, wanted)
+            yield DocumentDifference(key, "different", fields, found, wanted)
     for key, found in ours.items():
         if key not in theirs:
-            yield Difference(key, "extra", ours=found)
+            yield DocumentDifference(key, "extra", ours=found)
 
 
 def normal(value: Any, kind: Type) -> Any:

@@ -47,6 +47,9 @@ def compare_source(old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
             what = f"`{moved[0]}` of its source changes, and the position in the old one means nothing there"
             yield Change(new.name, "refused", what)
     yield from _columns(new.name, old, new)
+    if (old.changing or new.changing) and old.key != new.key:
+        what = "its key changes, by which its rows replace one another; declare another table beside it"
+        yield Change(new.name, "refused", what)
     if old.event_time != new.event_time:
         what = f"its event time is {_column(new)} from the next record on; its watermark does not go back"
         yield Change(new.name, "kept", what)

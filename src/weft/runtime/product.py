@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from weft import codec
-from weft.products.assembly import Assembly, TableColumns, assemble, document_id
+from weft.products.assembly import Assembly, document_id
 from weft.products.attach import attach
+from weft.products.change import assembly_of
 from weft.products.tree import Product
 from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
 from weft.runtime.operator import Operator
@@ -40,9 +41,7 @@ class Assemble(Operator):
 
     @cached_property
     def _assembly(self) -> Assembly:
-        streams = {name: self._run.project.stream(name) for name in self._spec.inputs}
-        tables = {name: TableColumns.of(one.schema, one.key) for name, one in streams.items()}
-        return assemble(self._product, tables)
+        return assembly_of(self._spec.name, self._run.project)
 
     def open(self) -> DataFrame:
         frames = []

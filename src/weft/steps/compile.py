@@ -221,6 +221,13 @@ def _function(
             hint="Name a function: def clean(record: dict) -> dict | None.",
             function=step.ref,
         )
+    if schema.find(CHANGE) is not None:
+        raise StepError(
+            f"{step.ref!r} cannot be called for rows that replace one another: those that it drops would stay.",
+            code="step.changing",
+            hint="Use `filter` and `set`, or call it in a pipeline that the records pass before.",
+            function=step.ref,
+        )
     bound = found.bind(step.params)
     return CompiledStep(step, schema, bound.result(schema), bound.version)
 

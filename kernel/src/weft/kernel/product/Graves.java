@@ -33,20 +33,34 @@ final class Graves {
   }
 
   /**
-   * Remembers that the row under a name of the state is deleted, and forgets the one that was
-   * deleted longest ago.
+   * Remembers a deletion, which the state has under a name, and forgets the one of longest ago.
    */
-  void add(byte[] name) {
-    store.put(nameOf(next++), name);
+  void add(byte[] name, Changed deletion) {
+    Blob out = new Blob();
+    out.putArray(name);
+    out.putLong(deletion.knot());
+    out.putLong(deletion.offset());
+    store.put(nameOf(next++), out.toArray());
     hasChanged = true;
     while (next - first > most) {
       byte[] grave = nameOf(first++);
       byte[] oldest = store.get(grave);
       store.remove(grave);
-      byte[] written = oldest == null ? null : store.get(oldest);
-      if (written != null && !Changed.read(Blob.reading(written)).isAlive()) {
-        store.remove(oldest);
+      if (oldest != null) {
+        forget(Blob.reading(oldest));
       }
+    }
+  }
+
+  /** Forgets a deletion, unless the row lives again or was deleted again. */
+  private void forget(Blob grave) {
+    byte[] name = grave.getArray();
+    byte[] written = store.get(name);
+    Changed now = written == null ? null : Changed.read(Blob.reading(written));
+    long knot = grave.getLong();
+    long offset = grave.getLong();
+    if (now != null && !now.isAlive() && now.knot() == knot && now.offset() == offset) {
+      store.remove(name);
     }
   }
 

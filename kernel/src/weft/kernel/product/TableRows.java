@@ -94,11 +94,9 @@ final class TableRows extends RowGenerator {
     UTF8String op = (UTF8String) inputs().value(OP_AT, row);
     byte[] key = keyOf.toBytes(row);
     int bucket = Buckets.of(Post.hash(table, key), buckets);
-    if (inputs().value(DEAD_AT, row) != null) {
-      return Mail.one(dead(row, bucket));
-    }
     boolean isGone = DELETED.equals(op);
     boolean isEmptied = TRUNCATED.equals(op);
+    boolean isDead = !isGone && !isEmptied && inputs().value(DEAD_AT, row) != null;
     byte[] position = bytes(POSITION_AT, row);
     byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
     Changed change =
@@ -116,6 +114,9 @@ final class TableRows extends RowGenerator {
         int counts = isEmptied && each == bucket ? COUNTS : 0;
         put(each, SWEEPS | counts, change);
       }
+    }
+    if (isDead) {
+      return Mail.one(dead(row, bucket));
     }
     if (!isEmptied) {
       put(bucket, CHANGES | COUNTS, change);

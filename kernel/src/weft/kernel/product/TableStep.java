@@ -108,7 +108,7 @@ final class TableStep {
       now.write(out);
       store.put(name, out.toArray());
       if (!now.isAlive() && (old == null || old.isAlive())) {
-        graves.add(name);
+        graves.add(name, now);
       }
     }
   }
