@@ -23,6 +23,7 @@ def project_of(world: World, *, parallelism: int) -> dict[str, Any]:
     }
     return {
         "app_name": "world",
+        "processing": {"state": "memory" if world.seed % 5 == 2 else "rocksdb"},
         "tables": tables,
         "products": {PRODUCT: {**write_product(world.product), "parallelism": parallelism}},
     }
