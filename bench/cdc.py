@@ -1,0 +1,100 @@
+"""Documents that follow a database, against PostgreSQL that queries them again after each change.
+
+`python -m bench.cdc [--quick] [--only load,cpu,fanout]`. The five tables and the documents are those of the example
+`user-profile`. CPU of Weft is that of weaver, worker and Spark; Kafka's is told beside it and counts for no side.
+"""
+
+from __future__ import annotations
+
+import statistics
+from contextlib import ExitStack
+from datetime import datetime
+from typing import Any
+
+from bench._cdc_data import Size
+from bench._cdc_postgres import Requery
+from bench._cdc_stand import Stand
+from bench._report import Figures, Measure, run, say
+
+SIZE, QUICK_SIZE = Size(20_000, hot=20_000), Size(500, hot=500)
+CHANGES, QUICK_CHANGES = 60_000, 5_000
+ROUNDS = 3
+COMPARED = 100
+
+
+class Bench:
+    """The parts that share a stand, which the first of them starts."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._stand: Stand | None = None
+
+    def load(self, quick: bool) -> Figures:
+        """Rows a second from the first that is read to the last document, Spark being cold."""
+        stand = self._at(quick)
+        return {"load_rows_per_s": round(stand.rows / stand.loading_s)}
+
+    def cpu(self, quick: bool) -> Figures:
+        """PostgreSQL's CPU for a change over ours; the first round compiles code, and counts for neither side."""
+        stand = self._at(quick)
+        changes, rounds = (QUICK_CHANGES, 1) if quick else (CHANGES, ROUNDS)
+        ours, theirs = [], []
+        with Requery(stand.folder / "postgres") as requery:
+            requery.load(stand.world)
+            for turn in range(1 + rounds):
+                made = stand.world.changes(changes)
+                spent = stand.spend(made, what="cpu")
+                requery.apply(made)
+                cpu_s, documents = requery.requery(made)
+                cpu_us = cpu_s / changes * 1e6
+                say(f"cpu        postgres: {documents:,} documents; {cpu_us:,.0f} µs CPU a change")
+                if turn:
+                    ours.append(spent.cpu_us)
+                    theirs.append(cpu_us)
+            self._compare(stand, requery)
+        return {"cpu_gain": round(statistics.median(theirs) / statistics.median(ours), 2)}
+
+    def fanout(self, quick: bool) -> Figures:
+        """Seconds until the documents of all who starred one repository have its new description."""
+        stand = self._at(quick)
+        taken = []
+        for turn in range(1 if quick else ROUNDS):
+            change = stand.world.rename_hot(f"renamed {turn}")
+            spent = stand.spend([change], what="fanout")
+            if spent.documents != stand.world.size.hot:
+                raise RuntimeError(f"{spent.documents} documents of {stand.world.size.hot} changed")
+            taken.append(spent.seconds)
+        return {"fanout_s": round(statistics.median(taken), 2)}
+
+    def _at(self, quick: bool) -> Stand:
+        if self._stand is None:
+            self._stand = self._stack.enter_context(Stand(QUICK_SIZE if quick else SIZE))
+        return self._stand
+
+    def _compare(self, stand: Stand, requery: Requery) -> None:
+        keys = stand.world.emails(COMPARED)
+        ours, theirs = stand.weft.documents(keys), requery.documents(keys)
+        for key in keys:
+            if _plain(ours[key]) != _plain(theirs[key]):
+                raise RuntimeError(f"the sides differ: {ours[key]} and {theirs[key]}")
+        say(f"cpu        {len(keys)} documents of both sides are equal")
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """A document with its times as times, which each side writes its own way."""
+    pulls = [
+        {**pull, "created_at": datetime.fromisoformat(pull["created_at"])}
+        for pull in document["pull_requests"]
+    ]
+    return {**document, "pull_requests": pulls}
+
+
+if __name__ == "__main__":
+    with ExitStack() as stack:
+        bench = Bench(stack)
+        parts = {
+            "load": Measure(("load_rows_per_s",), bench.load),
+            "cpu": Measure(("cpu_gain",), bench.cpu),
+            "fanout": Measure(("fanout_s",), bench.fanout),
+        }
+        run("cdc", __doc__, parts)
