@@ -83,11 +83,7 @@ class Requery:
         """Make the tables with their rows and indexes."""
         tables = (EXAMPLE / "schema.sql").read_text().partition("alter table")[0]
         self._postgres.run(tables.replace("create table", "create unlogged table"))
-        with self._postgres.connect() as connection, connection.cursor() as cursor:
-            for table in TABLES:
-                with cursor.copy(sql.SQL("copy {} from stdin").format(_name(table))) as copy:
-                    for row in world.rows(table):
-                        copy.write_row(tuple(row.values()))
+        fill(self._postgres, world)
         self._postgres.run(INDEXES)
         self._postgres.run("vacuum analyze")
         self._connections = [self._postgres.connect() for _ in range(os.cpu_count() or 1)]
@@ -97,7 +93,7 @@ class Requery:
         with self._postgres.connect() as connection:
             with connection.transaction(), connection.pipeline():
                 for change in changes:
-                    connection.execute(*_statement(change), prepare=True)
+                    connection.execute(*statement(change), prepare=True)
             connection.execute("vacuum")
 
     def requery(self, changes: Sequence[Change]) -> tuple[float, int]:
@@ -131,7 +127,16 @@ class Requery:
         return sum(sum(backend.cpu_times()[:2]) for backend in backends)
 
 
-def _statement(change: Change) -> tuple[sql.Composed, list[Any]]:
+def fill(postgres: Postgres, world: World) -> None:
+    """Write the rows that the tables have in the beginning."""
+    with postgres.connect() as connection, connection.cursor() as cursor:
+        for table in TABLES:
+            with cursor.copy(sql.SQL("copy {} from stdin").format(_name(table))) as copy:
+                for row in world.rows(table):
+                    copy.write_row(tuple(row.values()))
+
+
+def statement(change: Change) -> tuple[sql.Composed, list[Any]]:
     """SQL that makes a change, and its values."""
     row, key = change.row, TABLES[change.table]
     name = _name(change.table)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from bench._cdc_data import TABLES, Change, World
 from bench._cpu import cpu_seconds
@@ -84,6 +84,18 @@ class Feed:
             except BufferError:
                 self._producer.poll(0.1)
         self.written[table] += 1
+
+
+def written(kafka: Kafka) -> dict[str, int]:
+    """How many records the topics of the tables have by now, whoever wrote them."""
+    client = Consumer({"bootstrap.servers": kafka.servers, "group.id": "ends", "log_level": 0})
+    found = dict.fromkeys(TABLES, 0)
+    for table in TABLES:
+        topic = topic_of(table)
+        for partition in client.list_topics(topic).topics[topic].partitions:
+            found[table] += client.get_watermark_offsets(TopicPartition(topic, partition))[1]
+    client.close()
+    return found
 
 
 class Weft:

@@ -1,7 +1,8 @@
 """Documents that follow a database, against PostgreSQL that queries them again after each change.
 
-`python -m bench.cdc [--quick] [--only load,cpu,fanout]`. The five tables and the documents are those of the example
-`user-profile`. CPU of Weft is that of weaver, worker and Spark; Kafka's is told beside it and counts for no side.
+`python -m bench.cdc [--quick] [--only load,cpu,fanout,freshness]`. The five tables and the documents are those of the
+example `user-profile`. CPU of Weft is that of weaver, worker and Spark; Kafka's is told beside it and counts for no
+side.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from bench._cdc_data import Size
+from bench._cdc_freshness import freshness
 from bench._cdc_postgres import Requery
 from bench._cdc_stand import Stand
 from bench._report import Figures, Measure, run, say
@@ -96,5 +98,6 @@ if __name__ == "__main__":
             "load": Measure(("load_rows_per_s",), bench.load),
             "cpu": Measure(("cpu_gain",), bench.cpu),
             "fanout": Measure(("fanout_s",), bench.fanout),
+            "freshness": Measure(("freshness_p95_ms",), freshness),
         }
         run("cdc", __doc__, parts)
