@@ -39,15 +39,18 @@ class Size:
     """How many users there are, and how many of them starred the one repository that everybody knows.
 
     There are as many repositories and payments, eleven times as many pull requests and twenty times as many stars.
+    Forges may lie beside each other, number by number, whose users know nothing of the others' repositories: changes
+    are made to the first of them only, so that they touch as many documents however many forges there are.
     """
 
     users: int
     hot: int
+    forges: int = 1
 
     @property
-    def rows(self) -> int:
-        """About how many rows the five tables have together."""
-        return self.users * (3 + PULLS_PER_USER + sum(STARS_PER_USER) // 2) + self.hot
+    def all_users(self) -> int:
+        """How many users there are in all forges."""
+        return self.users * self.forges
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,12 @@ class World:
 
     def rows(self, table: str) -> Iterator[Row]:
         """The rows that a table has in the beginning."""
-        users = range(self.size.users)
+        users = range(self.size.all_users)
         if table == "star":
             for user in users:
                 yield from (star(user, repo) for repo in self._stars_of(user))
         elif table == "pull_request":
-            yield from map(self._pull, range(self.size.users * PULLS_PER_USER))
+            yield from map(self._pull, range(len(users) * PULLS_PER_USER))
         else:
             make = {"user": user_row, "repo": repo_row, "payment_info": payment_row}[table]
             yield from map(make, users)
@@ -109,7 +112,7 @@ class World:
     def emails(self, number: int) -> list[str]:
         """Keys of some documents, always the same."""
         chosen = Random(7).sample(range(self.size.users), min(number, self.size.users))
-        return [user_row(user)["email"] for user in chosen]
+        return [user_row(self._in_first(user))["email"] for user in chosen]
 
     def message(self, change: Change) -> tuple[bytes, bytes]:
         """Key and value under which Debezium writes a change to Kafka, without its schema."""
@@ -130,24 +133,25 @@ class World:
             "lsn": self._lsn,
             "xmin": None,
         }
-        event = {"before": change.before, "after": change.after, "source": source}
+        event: Row = {"before": change.before, "after": change.after, "source": source}
         event |= {"transaction": None, "op": change.op, "ts_ms": NOW_MS}
         key = {column: change.row[column] for column in TABLES[change.table]}
         return orjson.dumps(key), orjson.dumps(event)
 
     def _change_pull(self) -> Change:
-        number = self._random.randrange(self.size.users * PULLS_PER_USER)
+        place = self._random.randrange(PULLS_PER_USER)
+        number = self._any() * PULLS_PER_USER + place
         status = self._random.choice(STATUSES)
         title = f"title {self._next()}"
         return self._update("pull_request", number, self._pull(number), status=status, title=title)
 
     def _change_payment(self) -> Change:
-        number = self._random.randrange(self.size.users)
+        number = self._any()
         row = self._changed.get(("payment_info", number), payment_row(number))
         return self._update("payment_info", number, row, verified=not row["verified"])
 
     def _change_repo(self) -> Change:
-        number = self._random.randrange(1, self.size.users)
+        number = self._any(but_first=True)
         return self._update(
             "repo", number, repo_row(number), description=f"description {self._next()}"
         )
@@ -161,8 +165,7 @@ class World:
             self._new_stars.remove(gone)
             return Change("star", "d", star(*gone), None)
         while True:
-            user = self._random.randrange(self.size.users)
-            repo = self._random.randrange(1, self.size.users)
+            user, repo = self._any(), self._any(but_first=True)
             if repo not in self._stars_of(user) and (user, repo) not in self._new_stars:
                 break
         self._starred.append((user, repo))
@@ -174,12 +177,19 @@ class World:
         after = self._changed[table, number] = {**before, **values}
         return Change(table, "u", before, after)
 
+    def _any(self, *, but_first: bool = False) -> int:
+        """The number of a user or repository of the first forge; its first repository is the one that all know."""
+        return self._in_first(self._random.randrange(1 if but_first else 0, self.size.users))
+
+    def _in_first(self, place: int) -> int:
+        return place * self.size.forges
+
     def _next(self) -> int:
         self._made += 1
         return self._made
 
     def _pull(self, number: int) -> Row:
-        repo = number % self.size.users
+        repo = number * 7919 % self.size.all_users
         return {
             "repo": f"repo{repo}",
             "repo_owner": f"owner{repo % OWNERS}",
@@ -187,17 +197,19 @@ class World:
             "title": f"pull request {number}",
             "created_at": "2024-05-06T07:08:09Z",
             "status": "open",
-            # Spread over all users, eleven each.
-            "author": f"user{number * 7919 % self.size.users}",
+            "author": f"user{number // PULLS_PER_USER}",
         }
 
     def _stars_of(self, user: int) -> set[int]:
         """The repositories that a user starred in the beginning."""
-        chance = Random(user)
+        chance = Random(user // self.size.forges)
         few, many = STARS_PER_USER
         shares = (chance.random() for _ in range(chance.randint(few, many)))
-        found = {1 + int((self.size.users - 1) * share**SKEW) for share in shares}
-        return found | {0} if user < self.size.hot else found
+        place, forge = divmod(user, self.size.forges)
+        known = {1 + int((self.size.users - 1) * share**SKEW) for share in shares}
+        if forge == 0 and place < self.size.hot:
+            known.add(0)
+        return {repo * self.size.forges + forge for repo in known}
 
 
 def user_row(number: int) -> Row:

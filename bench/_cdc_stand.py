@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bench._cdc_data import Change, Size, World
-from bench._cdc_weft import PRODUCT, Feed, Weft, example
+from bench._cdc_weft import PRODUCT, Feed, Weft, add_products, example
 from bench._cpu import cpu_seconds
 from bench._report import say
 from weft.servers.kafka import Kafka
@@ -38,7 +38,9 @@ class Spent:
 class Stand:
     """A world of a size, told to Kafka and made into documents by Weft."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, *, products: int = 1) -> None:
+        """More than one product are over tables that do not change."""
+        self._products = products
         self.world = World(size)
         self.rows = 0
         self.loading_s = 0.0
@@ -49,11 +51,12 @@ class Stand:
             made = tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True)
             self.folder = Path(stack.enter_context(made))
             self._kafka = stack.enter_context(Kafka(self.folder / "kafka"))
-            self._feed = Feed(self._kafka, self.world)
+            project = example(self._kafka, sinks=False, **PROCESSING)
+            others = add_products(project, self._kafka, self._products - 1)
+            self._feed = Feed(self._kafka, self.world, others=others)
             self.rows = self._feed.load()
             say(f"stand      {self.rows:,} rows are in Kafka")
             before = cpu_seconds(self._kafka.java.pid)
-            project = example(self._kafka, sinks=False, **PROCESSING)
             self.weft = stack.enter_context(Weft(self.folder / "weft", project))
             self.weft.settle(self._feed.written)
             self.loading_s = self.weft.loading_s()
@@ -71,13 +74,14 @@ class Stand:
     def spend(self, changes: Sequence[Change], *, what: str) -> Spent:
         """Write changes to Kafka at the rate of the bench, and wait until their documents are out."""
         knot = self._newest()
-        cpu, kafka, began = self.weft.cpu(), cpu_seconds(self._kafka.java.pid), time.monotonic()
+        cpu, kafka, began = self.weft.cpu(), cpu_seconds(self._kafka.java.pid), time.time()
         self._feed.write(changes, per_second=PER_SECOND)
         self.weft.settle(self._feed.written)
-        seconds = time.monotonic() - began
+        cpu_s = self.weft.cpu() - cpu
+        seconds = self.weft.last_out() - began
         knots = self.weft.knots(PRODUCT, after=knot)
         rows = sum(_rows(knot) for knot in knots)
-        spent = Spent(len(changes), self.weft.cpu() - cpu, seconds, rows)
+        spent = Spent(len(changes), cpu_s, seconds, rows)
         say(
             f"{what:10} weft: {spent.changes:,} changes, {rows:,} documents, {len(knots)} knots in {seconds:.2f} s; "
             f"{spent.cpu_us:,.0f} µs CPU a change; Kafka {cpu_seconds(self._kafka.java.pid) - kafka:.1f} s"

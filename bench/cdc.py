@@ -1,14 +1,16 @@
 """Documents that follow a database, against PostgreSQL that queries them again after each change.
 
-`python -m bench.cdc [--quick] [--only load,cpu,fanout,freshness]`. The five tables and the documents are those of the
-example `user-profile`. CPU of Weft is that of weaver, worker and Spark; Kafka's is told beside it and counts for no
-side.
+`python -m bench.cdc [--quick] [--only load,cpu,fanout,freshness,products,growth]`. The five tables and the documents
+are those of the example `user-profile`. CPU of Weft is that of weaver, worker and Spark; Kafka's is told beside it and
+counts for no side.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,8 +21,15 @@ from bench._cdc_stand import Stand
 from bench._report import Figures, Measure, run, say
 
 SIZE, QUICK_SIZE = Size(20_000, hot=20_000), Size(500, hot=500)
+FEW, QUICK_FEW = Size(2_000, hot=2_000), Size(200, hot=200)
+"""Where it is not about how many rows there are."""
+GROWTH, QUICK_GROWTH = 10, 4
+"""How many times as many rows there are in a growing database."""
+PRODUCTS, QUICK_PRODUCTS = 100, 10
 CHANGES, QUICK_CHANGES = 60_000, 5_000
 ROUNDS = 3
+WARM, QUICK_WARM = 3, 1
+"""Rounds at the start in which code is compiled, and which count for no side."""
 COMPARED = 100
 
 
@@ -37,20 +46,20 @@ class Bench:
         return {"load_rows_per_s": round(stand.rows / stand.loading_s)}
 
     def cpu(self, quick: bool) -> Figures:
-        """PostgreSQL's CPU for a change over ours; the first round compiles code, and counts for neither side."""
+        """PostgreSQL's CPU for a change over ours, turn by turn."""
         stand = self._at(quick)
-        changes, rounds = (QUICK_CHANGES, 1) if quick else (CHANGES, ROUNDS)
+        changes, warm, rounds = _rounds(quick)
         ours, theirs = [], []
         with Requery(stand.folder / "postgres") as requery:
             requery.load(stand.world)
-            for turn in range(1 + rounds):
+            for turn in range(warm + rounds):
                 made = stand.world.changes(changes)
                 spent = stand.spend(made, what="cpu")
                 requery.apply(made)
                 cpu_s, documents = requery.requery(made)
                 cpu_us = cpu_s / changes * 1e6
                 say(f"cpu        postgres: {documents:,} documents; {cpu_us:,.0f} µs CPU a change")
-                if turn:
+                if turn >= warm:
                     ours.append(spent.cpu_us)
                     theirs.append(cpu_us)
             self._compare(stand, requery)
@@ -68,6 +77,16 @@ class Bench:
             taken.append(spent.seconds)
         return {"fanout_s": round(statistics.median(taken), 2)}
 
+    def alone(self, measure: Callable[[bool], Figures]) -> Callable[[bool], Figures]:
+        """A part that has the machine to itself: what others share is ended first."""
+
+        def measured(quick: bool) -> Figures:
+            self._stand = None
+            self._stack.close()
+            return measure(quick)
+
+        return measured
+
     def _at(self, quick: bool) -> Stand:
         if self._stand is None:
             self._stand = self._stack.enter_context(Stand(QUICK_SIZE if quick else SIZE))
@@ -80,6 +99,39 @@ class Bench:
             if _plain(ours[key]) != _plain(theirs[key]):
                 raise RuntimeError(f"the sides differ: {ours[key]} and {theirs[key]}")
         say(f"cpu        {len(keys)} documents of both sides are equal")
+
+
+def products(quick: bool) -> Figures:
+    """Our CPU for a change with many products over that with one; those added are over tables that do not change."""
+    costs = []
+    for number in (1, QUICK_PRODUCTS if quick else PRODUCTS):
+        with Stand(QUICK_FEW if quick else FEW, products=number) as stand:
+            costs.append(_cost(stand, quick, what="products"))
+            say(f"products   {number}: {costs[-1]:,.0f} µs CPU a change")
+    return {"products_growth": round(costs[1] / costs[0], 2)}
+
+
+def growth(quick: bool) -> Figures:
+    """Our CPU for a change with ten times the rows over that with as many as elsewhere, the same documents touched."""
+    costs = []
+    few = QUICK_FEW if quick else SIZE
+    for forges in (1, QUICK_GROWTH if quick else GROWTH):
+        with Stand(replace(few, forges=forges)) as stand:
+            costs.append(_cost(stand, quick, what="growth"))
+            say(f"growth     {stand.rows:,} rows: {costs[-1]:,.0f} µs CPU a change")
+    return {"growth": round(costs[1] / costs[0], 2)}
+
+
+def _cost(stand: Stand, quick: bool, *, what: str) -> float:
+    """Microseconds of CPU for a change: the median of rounds, after those in which code is compiled."""
+    changes, warm, rounds = _rounds(quick)
+    spent = [stand.spend(stand.world.changes(changes), what=what) for _ in range(warm + rounds)]
+    return statistics.median(each.cpu_us for each in spent[warm:])
+
+
+def _rounds(quick: bool) -> tuple[int, int, int]:
+    """How many changes a round has, how many rounds warm up, and how many count."""
+    return (QUICK_CHANGES, QUICK_WARM, 1) if quick else (CHANGES, WARM, ROUNDS)
 
 
 def _plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +150,8 @@ if __name__ == "__main__":
             "load": Measure(("load_rows_per_s",), bench.load),
             "cpu": Measure(("cpu_gain",), bench.cpu),
             "fanout": Measure(("fanout_s",), bench.fanout),
-            "freshness": Measure(("freshness_p95_ms",), freshness),
+            "freshness": Measure(("freshness_p95_ms",), bench.alone(freshness)),
+            "products": Measure(("products_growth",), bench.alone(products)),
+            "growth": Measure(("growth",), bench.alone(growth)),
         }
         run("cdc", __doc__, parts)
