@@ -7,10 +7,10 @@ connection. Only what the queries cost is counted, not the changes.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import psutil
 from psycopg import Connection, sql
@@ -18,6 +18,8 @@ from psycopg import Connection, sql
 from bench._cdc_data import TABLES, Change, World
 from bench._cdc_weft import EXAMPLE
 from weft.servers.postgres import Postgres
+
+T = TypeVar("T")
 
 SETTINGS = {
     "shared_buffers": "2GB",
@@ -62,6 +64,16 @@ TOUCHED = {
 }
 """For a change of a table: the query of the documents that it touches, and the columns that it takes."""
 
+BATCH = f"""{DOCUMENT} where u.email in (
+  select unnest(%(email)s::text[])
+  union select o.email from "user" o where o.username = any(%(username)s)
+  union select o.email
+  from unnest(%(owner)s::text[], %(name)s::text[]) r (owner, name)
+  join star s on s.repo_owner = r.owner and s.repo_name = r.name
+  join "user" o on o.username = s.username)
+"""
+"""The documents that many changes touch, each once."""
+
 
 class Requery:
     """A database with the same rows, whose documents are queried after each change."""
@@ -97,24 +109,40 @@ class Requery:
             connection.execute("vacuum")
 
     def requery(self, changes: Sequence[Change]) -> tuple[float, int]:
-        """Query the documents that each change touched; says the backends' CPU seconds, and how many documents."""
+        """Query the documents of each change; says the backends' CPU seconds, and how many documents came."""
+
+        def touched(connection: Connection, change: Change) -> int:
+            query, columns = TOUCHED[change.table]
+            values = [change.row[column] for column in columns]
+            return connection.execute(query, values, prepare=True).rowcount
+
+        return self._spend(touched, changes)
+
+    def requery_batches(self, changes: Sequence[Change], *, each: int) -> tuple[float, int]:
+        """Query the documents of so many changes at a time, each document once; says the same."""
+
+        def touched(connection: Connection, batch: Sequence[Change]) -> int:
+            return connection.execute(BATCH, _touched_by(batch), prepare=True).rowcount
+
+        batches = [changes[first : first + each] for first in range(0, len(changes), each)]
+        return self._spend(touched, batches)
+
+    def _spend(
+        self, query: Callable[[Connection, T], int], asked: Sequence[T]
+    ) -> tuple[float, int]:
+        """Ask on all connections at once; says the backends' CPU seconds, and how many rows came."""
         before = self._cpu()
-        found = [0] * len(self._connections)
-
-        def work(place: int) -> None:
-            for change in changes[place :: len(found)]:
-                query, columns = TOUCHED[change.table]
-                values = [change.row[column] for column in columns]
-                found[place] += (
-                    self._connections[place].execute(query, values, prepare=True).rowcount
-                )
-
-        threads = [threading.Thread(target=work, args=(place,)) for place in range(len(found))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return self._cpu() - before, sum(found)
+        with ThreadPoolExecutor(len(self._connections)) as threads:
+            shares = [
+                asked[place :: len(self._connections)] for place in range(len(self._connections))
+            ]
+            found = threads.map(
+                lambda connection, share: sum(query(connection, one) for one in share),
+                self._connections,
+                shares,
+            )
+            rows = sum(found)
+        return self._cpu() - before, rows
 
     def documents(self, keys: Sequence[str]) -> dict[str, Any]:
         """The documents of these keys."""
@@ -125,6 +153,16 @@ class Requery:
         """CPU seconds of the backends that query."""
         backends = (psutil.Process(one.info.backend_pid) for one in self._connections)
         return sum(sum(backend.cpu_times()[:2]) for backend in backends)
+
+
+def _touched_by(changes: Iterable[Change]) -> dict[str, list[str]]:
+    """What the query of many changes takes: keys of users, their names, and repositories."""
+    found: dict[str, list[str]] = {"email": [], "username": [], "owner": [], "name": []}
+    names = {"author": "username"}
+    for change in changes:
+        for column in TOUCHED[change.table][1]:
+            found[names.get(column, column)].append(change.row[column])
+    return found
 
 
 def fill(postgres: Postgres, world: World) -> None:

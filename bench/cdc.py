@@ -17,7 +17,7 @@ from typing import Any
 from bench._cdc_data import Size
 from bench._cdc_freshness import freshness
 from bench._cdc_postgres import Requery
-from bench._cdc_stand import Stand
+from bench._cdc_stand import PER_SECOND, Stand
 from bench._report import Figures, Measure, run, say
 
 SIZE, QUICK_SIZE = Size(20_000, hot=20_000), Size(500, hot=500)
@@ -46,24 +46,25 @@ class Bench:
         return {"load_rows_per_s": round(stand.rows / stand.loading_s)}
 
     def cpu(self, quick: bool) -> Figures:
-        """PostgreSQL's CPU for a change over ours, turn by turn."""
+        """PostgreSQL's CPU for a change over ours, turn by turn.
+
+        It queries after each change, and to compare also as we work: once a second what that second changed.
+        """
         stand = self._at(quick)
         changes, warm, rounds = _rounds(quick)
-        ours, theirs = [], []
+        ours, each, batched = [], [], []
         with Requery(stand.folder / "postgres") as requery:
             requery.load(stand.world)
-            for turn in range(warm + rounds):
+            for _ in range(warm + rounds):
                 made = stand.world.changes(changes)
-                spent = stand.spend(made, what="cpu")
+                ours.append(stand.spend(made, what="cpu").cpu_us)
                 requery.apply(made)
-                cpu_s, documents = requery.requery(made)
-                cpu_us = cpu_s / changes * 1e6
-                say(f"cpu        postgres: {documents:,} documents; {cpu_us:,.0f} µs CPU a change")
-                if turn >= warm:
-                    ours.append(spent.cpu_us)
-                    theirs.append(cpu_us)
+                each.append(_told("each change", changes, *requery.requery(made)))
+                found = requery.requery_batches(made, each=PER_SECOND)
+                batched.append(_told("each second", changes, *found))
             self._compare(stand, requery)
-        return {"cpu_gain": round(statistics.median(theirs) / statistics.median(ours), 2)}
+        cost, one, many = (statistics.median(costs[warm:]) for costs in (ours, each, batched))
+        return {"cpu_gain": round(one / cost, 2), "cpu_gain_batched": round(many / cost, 2)}
 
     def fanout(self, quick: bool) -> Figures:
         """Seconds until the documents of all who starred one repository have its new description."""
@@ -129,6 +130,13 @@ def _cost(stand: Stand, quick: bool, *, what: str) -> float:
     return statistics.median(each.cpu_us for each in spent[warm:])
 
 
+def _told(when: str, changes: int, cpu_s: float, documents: int) -> float:
+    """Say what PostgreSQL needed, and give the microseconds of CPU for a change."""
+    cpu_us = cpu_s / changes * 1e6
+    say(f"cpu        postgres after {when}: {documents:,} documents; {cpu_us:,.0f} µs CPU a change")
+    return cpu_us
+
+
 def _rounds(quick: bool) -> tuple[int, int, int]:
     """How many changes a round has, how many rounds warm up, and how many count."""
     return (QUICK_CHANGES, QUICK_WARM, 1) if quick else (CHANGES, WARM, ROUNDS)
@@ -148,7 +156,7 @@ if __name__ == "__main__":
         bench = Bench(stack)
         parts = {
             "load": Measure(("load_rows_per_s",), bench.load),
-            "cpu": Measure(("cpu_gain",), bench.cpu),
+            "cpu": Measure(("cpu_gain", "cpu_gain_batched"), bench.cpu),
             "fanout": Measure(("fanout_s",), bench.fanout),
             "freshness": Measure(("freshness_p95_ms",), bench.alone(freshness)),
             "products": Measure(("products_growth",), bench.alone(products)),
