@@ -3,11 +3,10 @@ package weft.kernel.product;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
 /**
@@ -42,6 +41,11 @@ record Changed(
     byte[][] from = kept.length == 0 ? NO_POSITIONS : new byte[kept.length][];
     Arrays.fill(from, NOWHERE);
     return new Changed(key, position, knot, offset, row, kept, from);
+  }
+
+  /** When it happened, and nothing else of it: what a sweep is remembered by. */
+  Changed asMark() {
+    return of(new byte[0], position, knot, offset, null, NOTHING_KEPT);
   }
 
   boolean isAlive() {
@@ -81,8 +85,8 @@ record Changed(
     if (kept.length == 0 || row == null || other.row == null) {
       return this;
     }
-    InternalRow mine = read(row, type);
-    InternalRow theirs = read(other.row, type);
+    InternalRow mine = RowBytes.reading(row, type.size());
+    InternalRow theirs = RowBytes.reading(other.row, type.size());
     Object[] values = new Object[type.size()];
     for (int at = 0; at < values.length; at++) {
       values[at] = mine.get(at, type.fields()[at].dataType());
@@ -108,12 +112,6 @@ record Changed(
       }
     }
     return position == null ? UNKNOWN : position;
-  }
-
-  private static InternalRow read(byte[] bytes, StructType type) {
-    UnsafeRow row = new UnsafeRow(type.size());
-    row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
-    return row;
   }
 
   void write(Blob out) {

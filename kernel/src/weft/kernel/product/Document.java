@@ -5,12 +5,11 @@ import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.Platform;
 import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
 /** Puts the rows of one node together with their parts, and the rows under one link into a part. */
@@ -97,7 +96,7 @@ final class Document {
         (key, entry) -> {
           byte[][] parts = parts(entry);
           if (isComplete(parts)) {
-            found.add(new Found(row(own(entry), ownType.size()), parts));
+            found.add(new Found(RowBytes.reading(own(entry), ownType.size()), parts));
           }
         });
     if (found.isEmpty()) {
@@ -118,7 +117,7 @@ final class Document {
         (key, entry) -> {
           if (isComplete(parts(entry))) {
             isAny[0] = true;
-            sum.add(row(own(entry), ownType.size()), key);
+            sum.add(RowBytes.reading(own(entry), ownType.size()), key);
           }
         });
     return isAny[0] ? write(sum.result()) : null;
@@ -146,7 +145,7 @@ final class Document {
   }
 
   private static Object partValue(Node child, ColumnReader reader, byte[] value) {
-    return value == null ? missing(child) : reader.read(row(value, 1));
+    return value == null ? missing(child) : reader.read(RowBytes.reading(value, 1));
   }
 
   /** The part of a parent that has no rows there. */
@@ -155,11 +154,5 @@ final class Document {
       return child.totals.new Sum().result();
     }
     return child.isMany ? new GenericArrayData(new Object[0]) : null;
-  }
-
-  static UnsafeRow row(byte[] bytes, int columns) {
-    UnsafeRow row = new UnsafeRow(columns);
-    row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
-    return row;
   }
 }

@@ -60,7 +60,7 @@ final class NodeStep {
       }
     }
     if (node.isRoot()) {
-      emit(node, shelf, document.value(shelf.rows), link);
+      emit(shelf, document.value(shelf.rows), link);
     } else if (hasChanged || !arrived.isEmpty()) {
       tell(node, shelf, document.value(shelf.rows), arrived);
     }
@@ -107,7 +107,7 @@ final class NodeStep {
     post.send(new Letter(Letter.PART, node.parent, link, in.getArray(), value, node.place));
   }
 
-  private void emit(Node node, Shelf shelf, byte[] value, byte[] key) {
+  private void emit(Shelf shelf, byte[] value, byte[] key) {
     byte[] hash = hash(value);
     if (!Arrays.equals(hash, shelf.told)) {
       outlet.put(shelf.told == null ? "c" : value == null ? "d" : "u", key, value);

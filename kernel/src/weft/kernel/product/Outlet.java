@@ -7,6 +7,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
 /** The documents that a batch has changed, as rows: what happened, in which batch, the document. */
@@ -38,7 +39,7 @@ final class Outlet {
   /** Puts a document out; of one that is gone only the key is left. */
   void put(String op, byte[] key, byte[] value) {
     InternalRow document =
-        value == null ? gone(key) : Document.row(value, 1).getStruct(0, root.type.size());
+        value == null ? gone(key) : RowBytes.reading(value, 1).getStruct(0, root.type.size());
     UnsafeRow row =
         writer.write(
             new GenericInternalRow(
@@ -52,7 +53,7 @@ final class Outlet {
   /** The key columns are the first of a document. */
   private InternalRow gone(byte[] key) {
     Object[] values = new Object[root.type.size()];
-    UnsafeRow columns = Document.row(key, keyType.size());
+    UnsafeRow columns = RowBytes.reading(key, keyType.size());
     for (int at = 0; at < keyType.size(); at++) {
       values[at] = columns.get(at, keyType.fields()[at].dataType());
     }

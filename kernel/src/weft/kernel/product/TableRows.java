@@ -110,9 +110,10 @@ final class TableRows extends RowGenerator {
     UTF8String snapshot = (UTF8String) inputs().value(SNAPSHOT_AT, row);
     boolean endsSnapshot = position != null && snapshot != null && snapshot.startsWith(LAST);
     if (isEmptied || endsSnapshot) {
+      Changed mark = change.asMark();
       for (int each = 0; each < buckets; each++) {
         int counts = isEmptied && each == bucket ? COUNTS : 0;
-        put(each, SWEEPS | counts, change);
+        put(each, SWEEPS | counts, mark);
       }
     }
     if (isDead) {

@@ -7,13 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 import weft.kernel.window.state.BucketStore;
 
@@ -162,12 +160,7 @@ final class TableStep {
   }
 
   private static UnsafeRow row(Changed change, StructType type) {
-    if (!change.isAlive()) {
-      return null;
-    }
-    UnsafeRow row = new UnsafeRow(type.size());
-    row.pointTo(change.row(), Platform.BYTE_ARRAY_OFFSET, change.row().length);
-    return row;
+    return change.isAlive() ? RowBytes.reading(change.row(), type.size()) : null;
   }
 
   private static byte[] rowName(int table, byte[] key) {

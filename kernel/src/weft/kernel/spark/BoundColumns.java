@@ -50,23 +50,17 @@ public final class BoundColumns implements Serializable {
     Dataset<Row> selected = form.select(columns.toArray(new Column[0]));
     LogicalPlan plan =
         ((org.apache.spark.sql.classic.Dataset<Row>) selected).queryExecution().optimizedPlan();
+    // Where nothing is computed, the optimiser has left the form itself.
     return plan instanceof Project project
         ? new BoundColumns(
-            CollectionConverters.asScala(
-                    CollectionConverters.asJava(project.projectList()).stream()
-                        .map(Expression.class::cast)
-                        .toList())
-                .toSeq(),
-            project.child().output(),
-            selected.schema())
-        : new BoundColumns(
-            CollectionConverters.asScala(
-                    CollectionConverters.asJava(plan.output()).stream()
-                        .map(Expression.class::cast)
-                        .toList())
-                .toSeq(),
-            plan.output(),
-            selected.schema());
+            expressions(project.projectList()), project.child().output(), selected.schema())
+        : new BoundColumns(expressions(plan.output()), plan.output(), selected.schema());
+  }
+
+  private static Seq<Expression> expressions(Seq<?> columns) {
+    List<Expression> found =
+        CollectionConverters.asJava(columns).stream().map(Expression.class::cast).toList();
+    return CollectionConverters.asScala(found).toSeq();
   }
 
   public StructType type() {
