@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import org.junit.jupiter.api.Test;
 import weft.kernel.bytes.Blob;
+import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
 /** Changes of a row go by the database's log; what a change leaves out stays what it was there. */
@@ -62,7 +63,7 @@ class ChangedTest {
   }
 
   private static String textOf(Changed change) {
-    UnsafeRow row = Document.row(change.row(), TYPE.size());
+    UnsafeRow row = RowBytes.reading(change.row(), TYPE.size());
     return row.isNullAt(TEXT) ? null : row.getUTF8String(TEXT).toString();
   }
 
@@ -115,7 +116,7 @@ class ChangedTest {
   void aValueThatWasLeftOutIsTheOneBefore() {
     Changed now = after(text("01", 1, "big"), kept("02", 2), kept("03", 3));
     assertEquals("big", textOf(now));
-    assertEquals(3L, Document.row(now.row(), TYPE.size()).getLong(0));
+    assertEquals(3L, RowBytes.reading(now.row(), TYPE.size()).getLong(0));
   }
 
   @Test
