@@ -17,6 +17,7 @@ from tests.contracts.test_sinks import ONE, SCHEMA, THREE, TWO, join_rows, make_
 from tests.stack.servers import Kafka
 from weft import sinks
 from weft.sinks import Sink, SinkError, SinkFencedError
+from weft.testing import play
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,6 +104,51 @@ def test_a_keyed_topic_gets_one_tombstone_for_each_retracted_key(kafka: Kafka, t
         (b"bob", None),
         (b"zoe", None),
     ]
+
+
+def test_documents_become_upserts_and_tombstones_and_go_back_to_what_they_were(
+    kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    users = {"topic": "u", "key": ["id"], "columns": {"id": "int", "name": "string"}}
+    sink = {"kafka": {"topic": topic, "servers": kafka.servers}}
+    project = {
+        "app_name": f"p{topic[-8:]}",
+        "tables": {"users": users},
+        "products": {"people": {"root": "users", "sinks": [sink]}},
+    }
+
+    def event(op: str, lsn: int, id: int | None = None, name: str | None = None) -> dict[str, Any]:
+        row = {"id": id, "name": name} if id is not None else None
+        gone = {"before": row, "after": None} if op in "dt" else {"after": row}
+        return {"op": op, **gone, "source": {"lsn": lsn}}
+
+    with play(project, storage=tmp_path) as run:
+        run.feed("users", [event("c", 1, 1, "ann"), event("c", 2, 2, "bob")])
+        kept = run.knots("people")[-1].number
+        run.feed("users", [event("u", 3, 1, "eve"), event("d", 4, 2), event("c", 5, 3, "zoe")])
+        assert upserted(kafka, topic) == {
+            b"1": {"id": 1, "name": "eve"},
+            b"3": {"id": 3, "name": "zoe"},
+        }
+        run.feed("users", [event("t", 6)])
+        assert upserted(kafka, topic) == {}
+        before = len(kafka.consume(topic))
+        run.rollback(
+            "people", to=kept
+        )  # its tables stay: it goes on from there, and ends where it was
+        back = kafka.consume(topic)[before : before + 3]
+        assert {one.key: one.document for one in back} == {
+            b"1": {"id": 1, "name": "ann"},
+            b"2": {"id": 2, "name": "bob"},
+            b"3": None,
+        }
+        assert upserted(kafka, topic) == {}
+
+
+def upserted(kafka: Kafka, topic: str) -> dict[bytes | None, Any]:
+    """What a reader of a keyed topic has: the newest value of each key."""
+    newest = {message.key: message.document for message in kafka.consume(topic)}
+    return {key: value for key, value in newest.items() if value is not None}
 
 
 def test_a_topic_without_keys_gets_the_records_again_marked_as_retracted(

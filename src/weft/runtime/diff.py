@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 EXAMPLES = 5
-EVERYTHING = 2**62
+ALL_ROWS = 2**62
 
 
 def diff(
@@ -66,7 +66,7 @@ def _rows(
 ) -> DataFrame:
     """Every row as its id and the JSON of its columns, nulls left out so that added columns show."""
     table = Tables(worker.spark, worker.storage).open(stream)
-    found = list(chunks(table, stream, after, upto, rows=EVERYTHING)) if table.exists() else []
+    found = list(chunks(table, stream, after, upto, rows=ALL_ROWS)) if table.exists() else []
     chunk = found[0] if found else Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
     columns = ", ".join(map(quoted, schema.names))

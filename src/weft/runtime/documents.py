@@ -13,13 +13,12 @@ from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json
 from weft.streams.current import current
+from weft.streams.table import EVERYTHING
 from weft.streams.tables import Tables
 
 if TYPE_CHECKING:
     from weft.project.definition import StreamSpec
     from weft.runtime.worker import Worker
-
-EVERYTHING = 2**62
 
 
 class KeyFormError(WeftError):
@@ -49,7 +48,7 @@ def find_document(
     if not table.exists():
         return None
     found: list[dict[str, Any]] = []
-    for one in reversed(table.knots(0, EVERYTHING if knot is None else knot)):
+    for one in reversed(table.knots(to=EVERYTHING if knot is None else knot)):
         for file in one.files:
             found += _rows(f"{table.path}/{file.path}", spec, key)
         if found and spec.writer is not None:

@@ -14,8 +14,6 @@ from weft.streams.tables import Tables
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
-EVERYTHING = 2**62
-
 
 def find_record(worker: Worker, *, id: str, streams: list[str]) -> list[dict[str, Any]]:
     """Where a record is: each stream that has a row with this id, the knot that wrote it, and the row."""
@@ -26,11 +24,7 @@ def find_record(worker: Worker, *, id: str, streams: list[str]) -> list[dict[str
         table = tables.open(stream)
         if not table.exists():
             continue
-        files = [
-            f"{table.path}/{file.path}"
-            for knot in table.knots(0, EVERYTHING)
-            for file in knot.files
-        ]
+        files = [f"{table.path}/{file.path}" for knot in table.knots() for file in knot.files]
         if not files:
             continue
         rows = forked.read.option("mergeSchema", "true").parquet(*files)

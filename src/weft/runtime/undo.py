@@ -12,7 +12,7 @@ from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
 from weft.runtime.mark import mark_of
-from weft.schema.change import CHANGE
+from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
 from weft.sinks.rows import ParquetRows, Rows, TableRows
 from weft.streams.current import current
@@ -95,7 +95,9 @@ def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | N
     """What the keys that knots have changed had before these; a key that had nothing is deleted."""
     stream = worker.stream_of(pipeline)
     taken = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto))
-    touched = {tuple(row[name] for name in stream.key): row for row in taken.records()}
+    # A truncation names no keys, and sinks were not told of it.
+    changes = (row for row in taken.records() if row[CHANGE]["op"] != EMPTIED)
+    touched = {tuple(row[name] for name in stream.key): row for row in changes}
     if not touched:
         return None
     kept = _rows(worker, pipeline, table, table.knots(0, gone.after)).records()
@@ -108,4 +110,4 @@ def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | N
 
 def _deleted(row: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
     empty = {name: value if name in key else None for name, value in row.items()}
-    return {**empty, WEFT: row[WEFT], CHANGE: {**row[CHANGE], "op": "d"}}
+    return {**empty, WEFT: row[WEFT], CHANGE: {**row[CHANGE], "op": GONE}}

@@ -24,6 +24,10 @@ CHANGE_TYPE = parse_type(
   they were; null when there are none.
 """
 
+GONE = "d"
+EMPTIED = "t"
+"""The ops of rows that take rows away: the one of their key, or all of the table."""
+
 
 def with_change(schema: Schema) -> Schema:
     """The user's columns, then `_change`; what has it stays as it is."""

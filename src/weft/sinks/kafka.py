@@ -19,7 +19,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, names, settings, whole
-from weft.schema.change import CHANGE
+from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json, to_key
 from weft.sinks.options import Options
@@ -216,9 +216,9 @@ class KafkaSink:
             for mark, document in zip(marks, documents(batch.select(columns)), strict=True):
                 headers = {"weft-id": mark["id"], "weft-knot": str(mark["knot"])}
                 change = document.pop(CHANGE, None)
-                if change is not None and change["op"] == "t":
+                if change is not None and change["op"] == EMPTIED:
                     continue  # of a truncated table nobody knows the keys here
-                is_gone = change is not None and change["op"] == "d"
+                is_gone = change is not None and change["op"] == GONE
                 value = None if is_gone else to_json(document)
                 yield Message(to_key(document, self._key), value, headers)
 

@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from weft.schema.change import CHANGE
+from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
 
 Row = Mapping[str, Any]
-GONE = "d"
-EMPTIED = "t"
 
 
 def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:

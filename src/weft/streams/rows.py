@@ -94,7 +94,7 @@ def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
 def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:
     if _is_kept(table, knot):
         return
-    later = table.knots(knot.note.knot, 2**62)
+    later = table.knots(after=knot.note.knot)
     first = next((one.note.knot for one in later if _is_kept(table, one)), None)
     kept = f"they are kept from knot {first} on" if first else "none are kept"
     raise InputGoneError(

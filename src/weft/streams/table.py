@@ -17,6 +17,9 @@ from weft.lineage.facts import DataFile
 from weft.streams import delta_checkpoint
 from weft.streams.note import Note, TableKnot
 
+EVERYTHING = 2**62
+"""No knot has a higher number."""
+
 
 class TableError(WeftError):
     """A stream's table cannot be read or written."""
@@ -78,8 +81,8 @@ class Table:
         with _errors(self.path):
             return _knot(self._log.find(knot))
 
-    def knots(self, after: int, to: int) -> list[TableKnot]:
-        """The knots in (after, to] that are not cut, oldest first."""
+    def knots(self, after: int = 0, to: int = EVERYTHING) -> list[TableKnot]:
+        """The knots in (after, to] that are not cut, oldest first; without both, all of them."""
         with _errors(self.path):
             return [_table_knot(entry) for entry in json.loads(self._log.knots(after, to))]
 

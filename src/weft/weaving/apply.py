@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.gate.expression import Checked
-from weft.schema.change import CHANGE, CHANGE_TYPE
+from weft.schema.change import CHANGE, CHANGE_TYPE, EMPTIED, GONE
 from weft.schema.schema import Schema, literal, quoted
 from weft.steps.compile import CompiledStep
 from weft.steps.step import Drop, Filter, Function, Rename, Select, Set
 from weft.weaving.cloth import Call, Cloth, Verdict
 
-_IS_GONE = f"coalesce({CHANGE}.op IN ('d', 't'), false)"
+_IS_GONE = f"coalesce({CHANGE}.op IN ('{GONE}', '{EMPTIED}'), false)"
 """SQL that is true for rows that take rows away; what they took away has left them no values to judge."""
 
 # Expressions that are tried together fail together, and are one method of Spark's generated code.
@@ -73,7 +73,7 @@ def _withdraw(cloth: Cloth, checked: Checked, by: str, alone: str) -> None:
     """Filter rows of which each replaces an earlier one: one that does not pass takes that one away."""
     [(_, value)] = _tried(cloth, {"": cloth.sql(checked)}, f"{alone} OR {_IS_GONE}").items()
     failed = cloth.code(Verdict("dead", by))
-    gone = {one.name: f"{CHANGE}.{one.name}" for one in CHANGE_TYPE.fields} | {"op": "'d'"}
+    gone = {one.name: f"{CHANGE}.{one.name}" for one in CHANGE_TYPE.fields} | {"op": literal(GONE)}
     struct = ", ".join(f"{literal(name)}, {sql}" for name, sql in gone.items())
     error = _error(cloth)
     columns = {name: quoted(name) for name in cloth.columns}
