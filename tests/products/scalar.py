@@ -104,7 +104,7 @@ def _value(node: exp.Expression, row: Row) -> Any:
             return next((one for one in values if one is not None), None)
         case exp.Cast():
             return datetime.fromisoformat(node.this.name).replace(tzinfo=UTC)
-    raise NotImplementedError(repr(node))
+    raise ValueError(f"the model does not compute {node!r}")
 
 
 def _both(left: bool | None, right: bool | None) -> bool | None:

@@ -289,6 +289,9 @@ def test_a_changed_definition_is_put_together_again_from_the_tables(tmp_path: Pa
         assert refused.value.code == "project.needs-recompute"
         run.apply(changed, recompute=True)
         assert profiles(run) == [user("ann")]
+        with pytest.raises(WeftError) as refused:
+            run.apply({**PROJECT, "products": {"profile": {"root": "repos"}}}, recompute=True)
+        assert refused.value.code == "project.cannot-change"
 
 
 def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) -> None:
@@ -302,6 +305,9 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
         assert then["document"] == profile("ann") and then["knot"] == 1
         missing = run.api.get("/products/profile/nobody")
         assert missing.status_code == 404 and missing.json()["code"] == "product.no-document"
+        run.feed("users", [log("c", **user("[1]", "[1]"))])
+        odd = run.api.get("/products/profile/[1]").json()
+        assert odd["document"]["username"] == "[1]"  # the key of a single column is never a list
         [view] = run.api.get("/products").json()
         assert view["tables"] == ["users", "stars", "repos"] and view["key"] == ["email"]
 

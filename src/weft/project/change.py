@@ -47,9 +47,7 @@ def compare_source(old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
             what = f"`{moved[0]}` of its source changes, and the position in the old one means nothing there"
             yield Change(new.name, "refused", what)
     yield from _columns(new.name, old, new)
-    if (old.changing or new.changing) and old.key != new.key:
-        what = "its key changes, by which its rows replace one another; declare another table beside it"
-        yield Change(new.name, "refused", what)
+    yield from _key(new.name, old, new)
     if old.event_time != new.event_time:
         what = f"its event time is {_column(new)} from the next record on; its watermark does not go back"
         yield Change(new.name, "kept", what)
@@ -62,6 +60,7 @@ def compare_pipeline(name: str, old: Project, new: Project) -> Iterator[Change]:
         yield Change(name, "recomputed", f"it writes to {after.to} in place of {before.to}")
     else:
         yield from _columns(name, old.stream(before.to), new.stream(after.to))
+        yield from _key(name, old.stream(before.to), new.stream(after.to))
         yield from _time(name, old.stream(before.to), new.stream(after.to))
     if before.inputs != after.inputs:
         inputs = ", ".join(after.inputs)
@@ -122,6 +121,13 @@ def _columns(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
                 f"column {field.name} of {new.name} is {known.type} and cannot become {field.type}"
             )
             yield Change(name, "refused", what)
+
+
+def _key(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:
+    """Whoever has rows of a changing stream knows them by their key."""
+    if old.changing and new.changing and old.key != new.key:
+        what = f"the rows of {new.name} are replaced by {', '.join(old.key)}, and cannot be by {', '.join(new.key)}"
+        yield Change(name, "refused", what)
 
 
 def _time(name: str, old: StreamSpec, new: StreamSpec) -> Iterator[Change]:

@@ -115,7 +115,8 @@ async def document(
 
 
 def _values(key: str, columns: int) -> list[str]:
-    if key.startswith("["):
+    """The values of a key's columns; that of a single one is the text as it is, whatever is in it."""
+    if columns > 1 and key.startswith("["):
         try:
             values = json.loads(key)
         except ValueError:
