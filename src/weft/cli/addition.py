@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,26 @@ def add(terminal: Terminal, file: Path, section: str, name: str, form: Mapping[s
     from weft.loading.insert import insert
     from weft.loading.load import load
 
-    text = insert(file.read_text(encoding="utf-8"), section, name, form)
-    project = load(from_text(text).value, folder=file.parent)
-    with terminal.wait("Deploying"):
-        changes = terminal.weaver.call("PUT", "/project", project.to_dict())
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(file)
+    with _alone(file.parent):
+        text = insert(file.read_text(encoding="utf-8"), section, name, form)
+        project = load(from_text(text).value, folder=file.parent)
+        beside = file.with_name(f".{file.name}.{os.getpid()}")
+        beside.write_text(text, encoding="utf-8")
+        try:
+            with terminal.wait("Deploying"):
+                changes = terminal.weaver.call("PUT", "/project", project.to_dict())
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
     terminal.show(changes, render_changes)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let nobody else add to the project meanwhile: the last to deploy would take out what the others have added."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.cli.output import Printer, moment
 from weft.errors import WeftError
@@ -14,6 +15,9 @@ from weft.schema.weft import WEFT
 from weft.sinks.document import to_text
 from weft.sinks.rows import to_records
 from weft.streams.current import current
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
 
 
 class TableMissingError(WeftError):
@@ -27,10 +31,10 @@ def newest_rows(
     table: Path, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The last rows of a table in the order of their knots, values as text where JSON has no form for them."""
-    names, files = _files(table, stream, weft=weft)
+    opened = _open(table, stream)
+    names = _names(opened, weft=weft)
     found: list[dict[str, Any]] = []
-    # The names of a stream's files begin with the number of their knot.
-    for path in reversed(files):
+    for path in reversed(_files(opened)):
         found = [_shown(row, names) for row in _read(path)] + found
         if len(found) >= limit:
             break
@@ -41,14 +45,18 @@ def current_rows(
     table: Path, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The newest row of each key of a changing stream, as many as are wanted."""
-    names, _ = _files(table, stream, weft=weft)
-    return [_shown(row, names) for row in all_current(table, stream)[:limit]]
+    opened = _open(table, stream)
+    names = _names(opened, weft=weft)
+    return [_shown(row, names) for row in islice(_current(opened, stream), limit)]
 
 
 def all_current(table: Path, stream: str) -> list[Mapping[str, Any]]:
     """The newest row of each key of a changing stream, with the values that it has."""
-    _, files = _files(table, stream, weft=True)
-    key = _key(table)
+    return list(_current(_open(table, stream), stream))
+
+
+def _current(opened: DeltaTable, stream: str) -> Iterator[Mapping[str, Any]]:
+    key = opened.metadata().configuration.get(KEY_PROPERTY)
     if key is None:
         raise WeftError(
             f"The rows of stream '{stream}' do not replace one another: all of them are current.",
@@ -57,11 +65,11 @@ def all_current(table: Path, stream: str) -> list[Mapping[str, Any]]:
             hint="Leave --current out.",
             stream=stream,
         )
-    return list(current((row for path in files for row in _read(path)), key))
+    rows = (row for path in _files(opened) for row in _read(path))
+    return current(rows, json.loads(key))
 
 
-def _files(table: Path, stream: str, *, weft: bool) -> tuple[list[str], list[str]]:
-    """The columns that are shown of a table, and its files in the order of their knots."""
+def _open(table: Path, stream: str) -> DeltaTable:
     from deltalake import DeltaTable
 
     if not (table / "_delta_log").exists():
@@ -71,17 +79,16 @@ def _files(table: Path, stream: str, *, weft: bool) -> tuple[list[str], list[str
             "storage with `--storage`.",
             stream=stream,
         )
-    opened = DeltaTable(str(table))
-    columns = [field.name for field in opened.schema().fields if weft or field.name != WEFT]
-    return columns, sorted(opened.file_uris())
+    return DeltaTable(str(table))
 
 
-def _key(table: Path) -> list[str] | None:
-    """The key of a changing stream, which its table's properties tell; None for other streams."""
-    from deltalake import DeltaTable
+def _names(opened: DeltaTable, *, weft: bool) -> list[str]:
+    return [field.name for field in opened.schema().fields if weft or field.name != WEFT]
 
-    told = DeltaTable(str(table)).metadata().configuration.get(KEY_PROPERTY)
-    return None if told is None else list(json.loads(told))
+
+def _files(opened: DeltaTable) -> list[str]:
+    """The files of a table in the order of their knots, with whose numbers their names begin."""
+    return sorted(opened.file_uris())
 
 
 def _read(path: str) -> list[dict[str, Any]]:

@@ -22,8 +22,14 @@ class CannotInsertError(WeftError):
 
 def insert(text: str, section: str, name: str, form: Mapping[str, Any]) -> str:
     """The text with `name: form` at the end of a section, which is made if there is none."""
-    document = from_text(text).value
-    held = document.get(section) if isinstance(document, Mapping) else None
+    document = from_text(text)
+    if document.flaws or not isinstance(document.value, Mapping):
+        raise CannotInsertError(
+            "The project file cannot be read, and nothing was added to it.",
+            hint="`weft check` says what is wrong with it.",
+            name=name,
+        )
+    held = document.value.get(section)
     if isinstance(held, Mapping) and name in held:
         raise CannotInsertError(
             f"The project file has {name!r} under `{section}` already.",
