@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
 from typing import Any
 
+from weft.declared.read import faults
 from weft.errors import WeftError
 from weft.gate.coercion import UNKNOWN
 from weft.loading.changing import check_changing, check_table, document_stream, keyless
@@ -32,6 +33,7 @@ from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
 from weft.sources.learn import learn_columns
+from weft.sources.options import declaration
 from weft.sources.sample import infer
 from weft.steps.compile import compile_step, new_name
 from weft.steps.function import FunctionVersion
@@ -119,6 +121,8 @@ class _Checker:
         learners = {"files": _infer, "debezium": learn_columns}
         if source is None or source.kind not in learners:
             reason = f"source {source.kind if source else 'none'!r} cannot tell them"
+        elif any(faults(declaration(source.kind), source.options)):
+            return None  # they were told of where the source is read
         else:
             try:
                 schema = learners[source.kind](source.options)

@@ -7,7 +7,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from weft.declared.read import made
 from weft.schema.schema import Schema
+from weft.sources.debezium import DebeziumSource
 from weft.sources.envelope import envelope_columns
 from weft.sources.options import SourceError
 
@@ -18,14 +20,14 @@ NEWEST = 20
 
 def learn_columns(options: Mapping[str, Any]) -> Schema:
     """The columns that the events of a Debezium source tell; refuses a topic that tells none."""
-    topic = str(options.get("topic", "")).partition(",")[0].strip()
-    servers = str(options.get("servers", "localhost:9092"))
+    source = made(DebeziumSource, options)
+    topic = source.topic.partition(",")[0].strip()
     found = None
-    for value in _newest(servers, topic, options.get("client", {})):
+    for value in _newest(source.servers, topic, source.client):
         found = envelope_columns(value) or found
     if found is None:
         raise SourceError(
-            f"topic {topic!r} at {servers} has no event yet that tells its schema",
+            f"topic {topic!r} at {source.servers} has no event yet that tells its schema",
             hint="Declare the columns, or switch schemas on in the connector's converter.",
         )
     return found
