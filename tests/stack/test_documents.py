@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -17,64 +15,17 @@ from typing import Any
 
 import httpx
 import psutil
-import pytest
 from psycopg import Connection, Error
 
-from weft.servers.connect import Connect
-from weft.servers.kafka import Kafka
+from tests.up import running_up, wait_for
+from weft.cli.forge import CONNECTOR, Forge, open_forge
+from weft.cli.terminal import Terminal
 from weft.servers.postgres import Postgres
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "user-profile"
 CHANGES = int(os.environ.get("CHANGES", "600"))
 WRITERS = 3
-LONGEST_S = 300.0
 SETTLE_S = "240"
-
-
-@pytest.fixture
-def kafka(tmp_path: Path) -> Iterator[Kafka]:
-    """A broker of its own, since it is killed."""
-    with Kafka(tmp_path / "kafka") as server:
-        yield server
-
-
-@pytest.fixture
-def project(tmp_path: Path, kafka: Kafka) -> Path:
-    written = (EXAMPLE / "weft.yaml").read_text()
-    folder = tmp_path / "forge"
-    folder.mkdir()
-    (folder / "weft.yaml").write_text(written.replace("localhost:9092", kafka.servers))
-    return folder
-
-
-@pytest.fixture
-def up(project: Path) -> Iterator[httpx.Client]:
-    """`weft up` on the example, and a line to its weaver."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "weft.cli", "up", "--port", str(port), "--metrics-port", "0"]
-    command += ["--master", "local[2]", "--conf", "spark.driver.memory=1g"]
-    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    with httpx.Client(base_url=address, trust_env=False, timeout=30) as api:
-        yield api
-    for one in (*psutil.Process(process.pid).children(recursive=True), process):
-        one.kill()
-    process.wait()
-
-
-def wait_for(what: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + LONGEST_S
-    while time.monotonic() < deadline:
-        try:
-            if found := what():
-                return found
-        except httpx.TransportError:
-            pass
-        time.sleep(0.2)
-    raise TimeoutError
+VICTIMS = ("connect", "worker", "kafka")
 
 
 def change(connection: Connection, rng: Random, numbers: Iterator[int]) -> None:
@@ -133,59 +84,48 @@ def write(postgres: Postgres, seed: int, count: int) -> None:
                 continue
 
 
-VICTIMS = ("connect", "worker", "kafka")
-
-
-def kill(turn: int, up: httpx.Client, kafka: Kafka, connect: Connect) -> None:
+def kill(turn: int, forge: Forge, up: httpx.Client) -> None:
     """Kill one of those on the way, and have it start again."""
     match VICTIMS[turn % len(VICTIMS)]:
         case "connect":
-            connect.kill()
-            connect.start()
+            forge.connect.kill()
+            forge.connect.start()
         case "kafka":
-            kafka.java.kill()
-            kafka.start()
+            forge.kafka.kill()
+            forge.kafka.start()
         case _:
             for worker in wait_for(lambda: up.get("/workers").json()):
                 if worker["connected"]:
                     psutil.Process(worker["pid"]).kill()
 
 
-def check(up: httpx.Client, postgres: Postgres, project: Path) -> subprocess.CompletedProcess[str]:
+def check(up: httpx.Client, forge: Forge) -> subprocess.CompletedProcess[str]:
     """What `weft product check` says."""
-    against = f"postgresql://postgres@127.0.0.1:{postgres.port}/postgres"
+    against = f"postgresql://postgres@127.0.0.1:{forge.postgres.port}/postgres"
     command = [sys.executable, "-m", "weft.cli", "product", "check", "user-profile"]
     command += ["--weaver", str(up.base_url), "--against", against, "--wait", SETTLE_S]
-    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=forge.project, capture_output=True, text=True, check=False)
 
 
 def test_documents_are_those_of_the_database_after_kills_of_everything_on_the_way(
-    tmp_path: Path, project: Path, kafka: Kafka, up: httpx.Client
+    tmp_path: Path,
 ) -> None:
     with (
-        Postgres(tmp_path / "postgres") as postgres,
-        Connect(tmp_path / "connect", kafka) as connect,
+        open_forge(Terminal(), tmp_path) as forge,
+        running_up(forge.project) as (_, up),
     ):
-        postgres.run((EXAMPLE / "schema.sql").read_text())
-        names = [
-            name
-            for (name,) in postgres.run(
-                "select tablename from pg_tables where schemaname = 'public'"
-            )
-        ]
-        connect.register_postgres("app", postgres, [f"public.{name}" for name in names])
-        wait_for(lambda: connect.offsets("app"))
+        wait_for(lambda: forge.connect.offsets(CONNECTOR))
         wait_for(lambda: up.get("/products/user-profile/ada@example.com").is_success)
         writers = [
-            threading.Thread(target=write, args=(postgres, seed, CHANGES // WRITERS))
+            threading.Thread(target=write, args=(forge.postgres, seed, CHANGES // WRITERS))
             for seed in range(1, WRITERS + 1)
         ]
         for writer in writers:
             writer.start()
         for turn in itertools.count():
-            kill(turn, up, kafka, connect)
+            kill(turn, forge, up)
             if turn >= len(VICTIMS) - 1 and not any(writer.is_alive() for writer in writers):
                 break
-        told = check(up, postgres, project)
+        told = check(up, forge)
         assert told.returncode == 0, told.stdout + told.stderr
         assert "all are the same" in told.stdout

@@ -72,6 +72,10 @@ class Kafka:
         self.java.start_main("kafka.Kafka", str(self._properties))
         self.java.wait_for(self._answers)
 
+    def kill(self) -> None:
+        """End the broker as a power cut would."""
+        self.java.kill()
+
     def _answers(self) -> bool:
         try:
             socket.create_connection((LOOPBACK, self.broker), 0.2).close()
