@@ -1,6 +1,8 @@
 """Rows of several tables become nested documents, and stay current.
 
-`tree` (what a product is) → `limit`, `form` (what a project file may say of it) → `read` (that form to the tree). The
-other way to a tree is SQL: `query` (text to one SELECT) → `scope`, `joining` with `strict` (its tables as nodes) →
-`gathered`, `subquery` (what is over many rows) → `sql`. Knows no Spark.
+`tree` (what a product is) → `limit`, `form` (what a project file may say of it), `read` (that form to the tree),
+`write` (back again); or `sql` with `query`, `scope`, `joining`, `gathered`, `subquery`, `strict` (a SELECT to the
+tree) → `assembly` (the tree over the columns of its tables: its documents, and what the kernel keeps), `change`
+(whether what is kept still fits) → `attach`, the one module that touches Spark. Beside them `postgres` and `compare`:
+what the database itself says a document is.
 """

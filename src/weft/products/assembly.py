@@ -10,7 +10,7 @@ from typing import Any
 from weft.errors import WeftError
 from weft.gate.coercion import NESTED, common
 from weft.gate.expression import Checked, check
-from weft.products.tree import Part, Product, ProductError
+from weft.products.tree import Part, Path, Product, ProductError
 from weft.schema.change import CHANGE
 from weft.schema.schema import Field, Schema, Type, literal, quoted, unknown_column
 from weft.steps.compile import new_name, storable
@@ -280,9 +280,6 @@ class _Work:
         return ProductError(
             error.message, code=error.code, hint=error.hint, product=self._product.name, path=path
         )
-
-
-Path = tuple[str | int, ...]
 
 
 def _as(column: Field, kind: Type) -> str:
