@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
+import weft.kernel.change.ColumnReader;
+import weft.kernel.change.KeyedValues;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
@@ -25,11 +27,11 @@ final class Document {
   Document(Tree tree, Node node) {
     this.tree = tree;
     this.node = node;
-    this.ownType = node.ownType();
-    this.order = node.totals == null ? node.order() : null;
-    this.whole = RowWriter.of(node.type);
+    this.ownType = node.view().ownType();
+    this.order = node.totals() == null ? node.view().order() : null;
+    this.whole = RowWriter.of(node.type());
     this.part = RowWriter.of(new DataType[] {node.partType()});
-    for (Node.Output output : node.outputs) {
+    for (Node.Output output : node.outputs()) {
       cells.add(cell(output));
     }
   }
@@ -44,13 +46,13 @@ final class Document {
       ColumnReader own = new ColumnReader(output.own(), ownType.fields()[output.own()].dataType());
       return found -> own.read(found.own());
     }
-    Node child = tree.node(node.parts[output.part()]);
+    Node child = tree.node(node.parts()[output.part()]);
     ColumnReader whole = new ColumnReader(0, child.partType());
     if (output.field() < 0) {
       return found -> partValue(child, whole, found.parts()[output.part()]);
     }
     int at = output.field();
-    ColumnReader field = new ColumnReader(at, child.type.fields()[at].dataType());
+    ColumnReader field = new ColumnReader(at, child.type().fields()[at].dataType());
     return found -> {
       Object read = partValue(child, whole, found.parts()[output.part()]);
       return read == null ? null : field.read((InternalRow) read);
@@ -69,7 +71,7 @@ final class Document {
 
   /** The values of the parts of a row that is kept; none yet for a new row. */
   byte[][] parts(byte[] entry) {
-    byte[][] parts = new byte[node.parts.length][];
+    byte[][] parts = new byte[node.parts().length][];
     if (entry != null && parts.length > 0) {
       Blob in = Blob.reading(entry);
       in.getArray();
@@ -88,7 +90,7 @@ final class Document {
 
   /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
   byte[] value(KeyedValues rows) {
-    if (node.totals != null) {
+    if (node.totals() != null) {
       return total(rows);
     }
     List<Found> found = new ArrayList<>();
@@ -103,15 +105,15 @@ final class Document {
       return null;
     }
     found.sort((one, other) -> order.compare(one.own(), other.own()));
-    if (!node.isMany) {
+    if (!node.isMany()) {
       return write(document(found.get(0)));
     }
-    List<Found> shown = found.subList(0, Math.min(found.size(), node.limit));
+    List<Found> shown = found.subList(0, Math.min(found.size(), node.limit()));
     return write(new GenericArrayData(shown.stream().map(this::document).toArray()));
   }
 
   private byte[] total(KeyedValues rows) {
-    Totals.Sum sum = node.totals.new Sum();
+    Totals.Sum sum = node.totals().new Sum();
     boolean[] isAny = new boolean[1];
     rows.forEach(
         (key, entry) -> {
@@ -129,7 +131,7 @@ final class Document {
 
   private boolean isComplete(byte[][] parts) {
     for (int at = 0; at < parts.length; at++) {
-      if (parts[at] == null && tree.node(node.parts[at]).isRequired) {
+      if (parts[at] == null && tree.node(node.parts()[at]).isRequired()) {
         return false;
       }
     }
@@ -137,7 +139,7 @@ final class Document {
   }
 
   private InternalRow document(Found found) {
-    Object[] values = new Object[node.outputs.size()];
+    Object[] values = new Object[node.outputs().size()];
     for (int at = 0; at < values.length; at++) {
       values[at] = cells.get(at).value(found);
     }
@@ -150,9 +152,9 @@ final class Document {
 
   /** The part of a parent that has no rows there. */
   private static Object missing(Node child) {
-    if (child.totals != null) {
-      return child.totals.new Sum().result();
+    if (child.totals() != null) {
+      return child.totals().new Sum().result();
     }
-    return child.isMany ? new GenericArrayData(new Object[0]) : null;
+    return child.isMany() ? new GenericArrayData(new Object[0]) : null;
   }
 }

@@ -1,7 +1,8 @@
 package weft.kernel.product;
 
-import java.nio.ByteBuffer;
 import weft.kernel.bytes.Blob;
+import weft.kernel.change.KeyedValues;
+import weft.kernel.change.Station;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -24,12 +25,12 @@ final class Shelf {
 
   Shelf(BucketStore store, int node, byte[] link) {
     this.store = store;
-    this.name = name(HEAD, node, link);
+    this.name = Station.name(HEAD, node, link);
     byte[] written = store.get(name);
     Blob in = written == null ? null : Blob.reading(written);
     this.told = in == null ? null : in.getArray();
-    this.rows = new KeyedValues(store, name(ROWS, node, link), in);
-    this.readers = new KeyedValues(store, name(READERS, node, link), in);
+    this.rows = new KeyedValues(store, Station.name(ROWS, node, link), in);
+    this.readers = new KeyedValues(store, Station.name(READERS, node, link), in);
   }
 
   void keep() {
@@ -44,13 +45,5 @@ final class Shelf {
     rows.write(out);
     readers.write(out);
     store.put(name, out.toArray());
-  }
-
-  private static byte[] name(byte kind, int node, byte[] link) {
-    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
-        .put(kind)
-        .putInt(node)
-        .put(link)
-        .array();
   }
 }

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import weft.kernel.bytes.Blob;

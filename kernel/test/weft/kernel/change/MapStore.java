@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -8,9 +8,9 @@ import java.util.Map;
 import weft.kernel.window.state.BucketStore;
 
 /** The state of a bucket in a map, which counts how often it is written. */
-final class MapStore implements BucketStore {
+public final class MapStore implements BucketStore {
   private final Map<ByteBuffer, byte[]> values = new HashMap<>();
-  int written;
+  public int written;
 
   @Override
   public byte[] get(byte[] key) {

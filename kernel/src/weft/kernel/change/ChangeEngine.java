@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
@@ -15,23 +15,23 @@ import weft.kernel.window.bucket.Engine;
 import weft.kernel.window.state.BucketStore;
 
 /**
- * Some steps of a product in one bucket. The steps are the rows of the tables, then the levels of
- * the tree from the deepest to the root; each sends letters to those after it.
+ * Some steps of a plan in one bucket. The steps are the rows of the tables, then the levels of its
+ * stations from the highest to 0; each sends letters to those after it.
  *
- * <p>A product with one bucket runs all of them in one engine, and nothing leaves it but documents.
+ * <p>A plan with one bucket runs all of them in one engine, and nothing leaves it but results.
  * With several, each step is an engine of its own, and letters travel between as parcels.
  */
-final class ProductEngine implements Engine {
+final class ChangeEngine implements Engine {
   private static final long serialVersionUID = 1;
 
-  private final TreeHandle handle;
+  private final PlanHandle handle;
   private final int depth;
   private final int buckets;
   private final int from;
   private final int to;
 
   /** Runs the steps from one up to another, which is not run any more. */
-  ProductEngine(TreeHandle handle, int depth, int buckets, int from, int to) {
+  ChangeEngine(PlanHandle handle, int depth, int buckets, int from, int to) {
     this.handle = handle;
     this.depth = depth;
     this.buckets = buckets;
@@ -39,7 +39,7 @@ final class ProductEngine implements Engine {
     this.to = to;
   }
 
-  /** How many steps a tree of some depth has. */
+  /** How many steps a plan of some depth has. */
   static int steps(int depth) {
     return depth + 2;
   }
@@ -54,19 +54,19 @@ final class ProductEngine implements Engine {
 
   @Override
   public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
-    Tree tree = handle.borrow();
+    Plan plan = handle.borrow();
     try {
-      return run(tree, group, messages, store);
+      return run(plan, group, messages, store);
     } finally {
-      handle.giveBack(tree);
+      handle.giveBack(plan);
     }
   }
 
-  private List<Row> run(Tree tree, int group, Iterator<Row> messages, BucketStore store) {
+  private List<Row> run(Plan plan, int group, Iterator<Row> messages, BucketStore store) {
     List<Row> out = new ArrayList<>();
-    Post post = new Post(tree, buckets);
-    Outlet outlet = new Outlet(tree);
-    TableStep tables = from == 0 ? new TableStep(tree, store, post) : null;
+    Post post = new Post(plan, buckets);
+    Outlet outlet = new Outlet(plan);
+    TableStep tables = from == 0 ? new TableStep(plan, store, post) : null;
     long[] counts = new long[2];
     String batch = "";
     while (messages.hasNext()) {
@@ -99,9 +99,9 @@ final class ProductEngine implements Engine {
       tables.run();
       add(out, group, BucketMessage.REPORT, report(group, counts));
     }
-    NodeStep nodes = new NodeStep(tree, store, post, outlet);
+    StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
     for (int step = Math.max(from, 1); step < to; step++) {
-      nodes.run(post.tray(depth - step + 1));
+      stations.run(post.tray(depth - step + 1));
     }
     post.close(out);
     if (!outlet.isEmpty()) {

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -10,25 +10,23 @@ import weft.kernel.bytes.Blob;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
-/** The documents that a batch has changed, as rows: what happened, in which batch, the document. */
-final class Outlet {
-  private final Node root;
-  private final StructType keyType;
+/** The results that a batch has changed, as rows: what happened, in which batch, the result. */
+public final class Outlet {
+  private final Plan.Result result;
   private final RowWriter writer;
   private final Blob out = new Blob();
   private String batch = "";
 
-  Outlet(Tree tree) {
-    this.root = tree.root();
-    this.keyType = root.linkType();
-    this.writer = tree.outlet();
+  Outlet(Plan plan) {
+    this.result = plan.result();
+    this.writer = plan.outlet();
   }
 
-  static StructType type(Node root) {
+  static StructType type(Plan.Result result) {
     return new StructType()
         .add("op", DataTypes.StringType)
         .add("batch", DataTypes.StringType)
-        .add("document", root.type);
+        .add("document", result.type());
   }
 
   /** A name of the batch, which no other batch of the pipeline has. */
@@ -36,10 +34,16 @@ final class Outlet {
     batch = name;
   }
 
-  /** Puts a document out; of one that is gone only the key is left. */
-  void put(String op, byte[] key, byte[] value) {
+  /**
+   * Puts a result out; of one that is gone only the key is left.
+   *
+   * @param value a row whose one column is the result, or null
+   */
+  public void put(String op, byte[] key, byte[] value) {
     InternalRow document =
-        value == null ? gone(key) : RowBytes.reading(value, 1).getStruct(0, root.type.size());
+        value == null
+            ? gone(key)
+            : RowBytes.reading(value, 1).getStruct(0, result.type().size());
     UnsafeRow row =
         writer.write(
             new GenericInternalRow(
@@ -50,12 +54,12 @@ final class Outlet {
     out.putRaw(row.getBaseObject(), row.getBaseOffset(), row.getSizeInBytes());
   }
 
-  /** The key columns are the first of a document. */
   private InternalRow gone(byte[] key) {
-    Object[] values = new Object[root.type.size()];
+    Object[] values = new Object[result.type().size()];
+    StructType keyType = result.keyType();
     UnsafeRow columns = RowBytes.reading(key, keyType.size());
     for (int at = 0; at < keyType.size(); at++) {
-      values[at] = columns.get(at, keyType.fields()[at].dataType());
+      values[result.keyAt()[at]] = columns.get(at, keyType.fields()[at].dataType());
     }
     return new GenericInternalRow(values);
   }

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.util.Arrays;
 import java.util.function.BiConsumer;

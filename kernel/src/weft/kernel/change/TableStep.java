@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -19,26 +19,26 @@ import weft.kernel.window.state.BucketStore;
  * The rows of the tables by their keys: whatever order changes come in, the one with the highest
  * position is the row.
  *
- * <p>What a batch does to a row is told to the nodes of its table once: where it stood before the
- * batch, and where it stands after it.
+ * <p>What a batch does to a row is told to the stations that see its table once: where it stood
+ * before the batch, and where it stands after it.
  */
 final class TableStep {
   private static final byte ROW = 't';
   private static final byte SWEPT = 'w';
 
-  private final Tree tree;
+  private final Plan plan;
   private final BucketStore store;
   private final Post post;
   private final List<Map<UTF8String, List<Changed>>> changes = new ArrayList<>();
   private final Map<Integer, Changed> sweeps = new TreeMap<>();
   private final Graves graves;
 
-  TableStep(Tree tree, BucketStore store, Post post) {
-    this.tree = tree;
+  TableStep(Plan plan, BucketStore store, Post post) {
+    this.plan = plan;
     this.store = store;
     this.post = post;
     this.graves = new Graves(store, Graves.MOST);
-    tree.tables().forEach(table -> changes.add(new LinkedHashMap<>()));
+    plan.tables().forEach(table -> changes.add(new LinkedHashMap<>()));
   }
 
   void take(int table, Changed change) {
@@ -86,15 +86,15 @@ final class TableStep {
     byte[] name = rowName(table, key.getBytes());
     byte[] written = store.get(name);
     Changed old = written == null ? null : Changed.read(Blob.reading(written));
-    StructType type = tree.tables().get(table).columns();
+    StructType type = plan.tables().get(table).columns();
     Changed now = old;
     for (Changed change : brought) {
-      now = now == null ? change : fold(now, change, type, tree.rowWriter(table));
+      now = now == null ? change : fold(now, change, type, plan.rowWriter(table));
     }
     boolean isSwept = now != null && mark != null && mark.sweeps(now);
     if (now != old || isSwept) {
       tell(
-          tree.tables().get(table).nodes(),
+          plan.tables().get(table).views(),
           key.getBytes(),
           old == null ? null : row(old, type),
           isSwept ? null : row(now, type));
@@ -118,21 +118,24 @@ final class TableStep {
     return change.takeOver(now, type, writer, false);
   }
 
-  private void tell(List<Node> nodes, byte[] key, UnsafeRow before, UnsafeRow after) {
-    for (Node node : nodes) {
-      tell(node, key, node.place(before), node.place(after));
+  private void tell(List<View> views, byte[] key, UnsafeRow before, UnsafeRow after) {
+    for (View view : views) {
+      tell(view, key, view.place(before), view.place(after));
     }
   }
 
-  private void tell(Node node, byte[] key, Place before, Place after) {
+  private void tell(View view, byte[] key, Place before, Place after) {
     boolean hasMoved = before == null || after == null || !before.isAt(after.link());
-    if (before != null && hasMoved) {
-      post.send(new Letter(Letter.REMOVE, node.number, before.link(), key, null, 0));
+    boolean isOther = hasMoved || !Arrays.equals(before.own(), after.own());
+    if (before != null && (hasMoved || isOther && view.tellsBefore)) {
+      byte[] was = view.tellsBefore ? before.own() : null;
+      post.send(new Letter(Letter.REMOVE, view.station, before.link(), key, was, view.side));
     }
-    if (after != null && (hasMoved || !Arrays.equals(before.own(), after.own()))) {
-      post.send(new Letter(Letter.ROW, node.number, after.link(), key, after.own(), 0));
+    if (after != null && isOther) {
+      byte[] is = after.own();
+      post.send(new Letter(Letter.ROW, view.station, after.link(), key, is, view.side));
     }
-    for (int part = 0; part < node.parts.length; part++) {
+    for (int part = 0; part < view.parts.length; part++) {
       byte[] from = Place.linkOf(before, part);
       byte[] to = Place.linkOf(after, part);
       if (!hasMoved && Arrays.equals(from, to)) {
@@ -140,18 +143,18 @@ final class TableStep {
       }
       if (from != null) {
         byte[] address = address(before.link(), key);
-        post.send(new Letter(Letter.UNSUBSCRIBE, node.parts[part], from, address, null, 0));
+        post.send(new Letter(Letter.UNSUBSCRIBE, view.parts[part], from, address, null, 0));
       }
       if (to != null) {
         byte[] address = address(after.link(), key);
-        post.send(new Letter(Letter.SUBSCRIBE, node.parts[part], to, address, null, 0));
+        post.send(new Letter(Letter.SUBSCRIBE, view.parts[part], to, address, null, 0));
       } else if (after != null && !hasMoved) {
-        post.send(new Letter(Letter.PART, node.number, after.link(), key, null, part));
+        post.send(new Letter(Letter.PART, view.station, after.link(), key, null, part));
       }
     }
   }
 
-  /** Where a row of a node is found: its link, then its key. */
+  /** Where a row of a station is found: its link, then its key. */
   static byte[] address(byte[] link, byte[] key) {
     Blob out = new Blob();
     out.putArray(link);

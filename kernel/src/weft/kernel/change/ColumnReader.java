@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -6,16 +6,16 @@ import org.apache.spark.sql.types.DataType;
 import scala.Function2;
 
 /** Reads one column of rows; how is found out once. */
-final class ColumnReader {
+public final class ColumnReader {
   private final int place;
   private final Function2<SpecializedGetters, Object, Object> accessor;
 
-  ColumnReader(int place, DataType type) {
+  public ColumnReader(int place, DataType type) {
     this.place = place;
     this.accessor = InternalRow.getAccessor(type, true);
   }
 
-  Object read(InternalRow row) {
+  public Object read(InternalRow row) {
     return accessor.apply(row, place);
   }
 }

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,7 +21,7 @@ import weft.kernel.window.plan.Mail;
  *
  * <p>In: the control text, the knot, what the row says of the change (op, position, snapshot, kept
  * columns), its id, its dead letter where its columns cannot be computed, then the columns of the
- * key and those that the product needs.
+ * key and those that are needed.
  */
 final class TableRows extends RowGenerator {
   private static final long serialVersionUID = 1;

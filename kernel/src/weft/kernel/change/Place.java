@@ -1,13 +1,13 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.util.Arrays;
 
 /**
- * Where a row of a table stands as a row of one node.
+ * Where a row of a table stands as a row of one station.
  *
  * @param link what links it to its parent
- * @param own its values that the document and its order need
- * @param links for each part of the node, where this row looks for its rows; null for nowhere
+ * @param own its values that the station needs
+ * @param links for each part of it, where this row looks for its rows; null for nowhere
  */
 record Place(byte[] link, byte[] own, byte[][] links) {
 

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -16,7 +16,7 @@ import weft.kernel.window.state.BucketStore;
  * hash of their keys, twice as many whenever they have doubled, so that one more costs the same
  * however many there are.
  */
-final class KeyedValues {
+public final class KeyedValues {
   private static final int FULL = 32;
 
   private final BucketStore store;
@@ -30,7 +30,7 @@ final class KeyedValues {
    * @param name under which their chunks are kept
    * @param in what {@link #write} wrote, or null for no entries yet
    */
-  KeyedValues(BucketStore store, byte[] name, Blob in) {
+  public KeyedValues(BucketStore store, byte[] name, Blob in) {
     this.store = store;
     this.name = name;
     if (in != null) {
@@ -42,15 +42,15 @@ final class KeyedValues {
     }
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
-  byte[] get(byte[] key) {
+  public byte[] get(byte[] key) {
     return chunk(chunkOf(key)).get(key);
   }
 
-  void put(byte[] key, byte[] value) {
+  public void put(byte[] key, byte[] value) {
     int at = chunkOf(key);
     size += chunk(at).put(key, value) ? 1 : 0;
     changed.add(at);
@@ -59,7 +59,7 @@ final class KeyedValues {
     }
   }
 
-  void remove(byte[] key) {
+  public void remove(byte[] key) {
     int at = chunkOf(key);
     if (chunk(at).remove(key)) {
       size--;
@@ -67,14 +67,14 @@ final class KeyedValues {
     }
   }
 
-  void forEach(BiConsumer<byte[], byte[]> each) {
+  public void forEach(BiConsumer<byte[], byte[]> each) {
     for (int at = 0; at < 1 << bits; at++) {
       chunk(at).forEach(each);
     }
   }
 
   /** Writes what stands with the owner; chunks that have changed are kept by themselves. */
-  void write(Blob out) {
+  public void write(Blob out) {
     out.putInt(bits);
     out.putInt(size);
     if (bits == 0) {

@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,23 +14,23 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A tree on its way to tasks: written once, and read only where none is ready.
+ * A plan on its way to tasks: written once, and read only where none is ready.
  *
- * <p>A tree keeps what writes rows, which takes long to make and is for one thread at a time. A
+ * <p>A plan keeps what writes rows, which takes long to make and is for one thread at a time. A
  * task borrows one that has worked before and gives it back for the next batch.
  */
-final class TreeHandle implements Serializable {
+final class PlanHandle implements Serializable {
   private static final long serialVersionUID = 1;
 
-  /** Trees of so many products wait for their next batch. */
+  /** Plans of so many pipelines wait for their next batch. */
   private static final int MOST_KNOWN = 512;
 
-  private static final Map<String, Deque<Tree>> WAITING =
+  private static final Map<String, Deque<Plan>> WAITING =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Deque<Tree>> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Deque<Plan>> eldest) {
           return size() > MOST_KNOWN;
         }
       };
@@ -39,23 +39,23 @@ final class TreeHandle implements Serializable {
   private final byte[] written;
 
   /**
-   * @param name what no other tree has
+   * @param name what no other plan has
    */
-  TreeHandle(String name, Tree tree) {
+  PlanHandle(String name, Plan plan) {
     this.name = name;
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
-      out.writeObject(tree);
+      out.writeObject(plan);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     this.written = bytes.toByteArray();
   }
 
-  /** A tree that nobody else uses until it is given back. */
-  Tree borrow() {
+  /** A plan that nobody else uses until it is given back. */
+  Plan borrow() {
     synchronized (WAITING) {
-      Deque<Tree> ready = WAITING.get(name);
+      Deque<Plan> ready = WAITING.get(name);
       if (ready != null && !ready.isEmpty()) {
         return ready.pop();
       }
@@ -63,13 +63,13 @@ final class TreeHandle implements Serializable {
     return read();
   }
 
-  void giveBack(Tree tree) {
+  void giveBack(Plan plan) {
     synchronized (WAITING) {
-      WAITING.computeIfAbsent(name, each -> new ArrayDeque<>()).push(tree);
+      WAITING.computeIfAbsent(name, each -> new ArrayDeque<>()).push(plan);
     }
   }
 
-  private Tree read() {
+  private Plan read() {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     try (ObjectInputStream in =
         new ObjectInputStream(new ByteArrayInputStream(written)) {
@@ -83,11 +83,11 @@ final class TreeHandle implements Serializable {
             }
           }
         }) {
-      return (Tree) in.readObject();
+      return (Plan) in.readObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (ClassNotFoundException e) {
-      throw new IllegalStateException("A product needs a class that is not here.", e);
+      throw new IllegalStateException("A plan needs a class that is not here.", e);
     }
   }
 }

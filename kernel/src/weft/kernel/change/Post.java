@@ -1,4 +1,4 @@
-package weft.kernel.product;
+package weft.kernel.change;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,20 +14,20 @@ import weft.kernel.window.bucket.Buckets;
  * The letters that a bucket writes in a batch: those of a step that it runs itself go into its own
  * tray, others in parcels to the bucket of their place.
  */
-final class Post {
-  private final Tree tree;
+public final class Post {
+  private final Plan plan;
   private final int[] groups;
   private final List<List<Letter>> trays = new ArrayList<>();
   private final Blob[][] parcels;
   private final boolean isAlone;
 
   /** With one bucket only there is nobody to send parcels to. */
-  Post(Tree tree, int buckets) {
-    this.tree = tree;
+  Post(Plan plan, int buckets) {
+    this.plan = plan;
     this.groups = Buckets.groups(buckets);
     this.isAlone = buckets == 1;
-    this.parcels = new Blob[tree.depth() + 1][buckets];
-    for (int level = 0; level <= tree.depth(); level++) {
+    this.parcels = new Blob[plan.depth() + 1][buckets];
+    for (int level = 0; level <= plan.depth(); level++) {
       trays.add(new ArrayList<>());
     }
   }
@@ -37,13 +37,13 @@ final class Post {
         bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, seed);
   }
 
-  void send(Letter letter) {
-    int level = tree.node(letter.node()).level;
+  public void send(Letter letter) {
+    int level = plan.station(letter.station()).level();
     if (isAlone) {
       trays.get(level).add(letter);
       return;
     }
-    int bucket = Buckets.of(hash(letter.node(), letter.link()), groups.length);
+    int bucket = Buckets.of(hash(letter.station(), letter.link()), groups.length);
     Blob parcel = parcels[level][bucket];
     if (parcel == null) {
       parcel = parcels[level][bucket] = new Blob();

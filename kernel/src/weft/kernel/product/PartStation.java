@@ -3,49 +3,40 @@ package weft.kernel.product;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Sha256;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.change.Desk;
+import weft.kernel.change.Letter;
+import weft.kernel.change.Post;
+import weft.kernel.change.Station;
 
 /**
- * One level of the tree: rows come to the places of their links, and what has changed there goes to
- * the parents that look there. At the root it goes out as a document.
+ * A node of the tree at work: rows come to the places of their links, and what has changed there
+ * goes to the parents that look there. At the root it goes out as a document.
  */
-final class NodeStep {
+final class PartStation implements Station {
+  private static final long serialVersionUID = 1;
   private static final int HASH_BYTES = 16;
 
   private final Tree tree;
-  private final BucketStore store;
-  private final Post post;
-  private final Outlet outlet;
+  private final int number;
 
-  NodeStep(Tree tree, BucketStore store, Post post, Outlet outlet) {
+  PartStation(Tree tree, int number) {
     this.tree = tree;
-    this.store = store;
-    this.post = post;
-    this.outlet = outlet;
+    this.number = number;
   }
 
-  private record Link(int node, UTF8String link) {}
-
-  void run(List<Letter> letters) {
-    Map<Link, List<Letter>> places = new LinkedHashMap<>();
-    for (Letter letter : letters) {
-      Link link = new Link(letter.node(), UTF8String.fromBytes(letter.link()));
-      places.computeIfAbsent(link, each -> new ArrayList<>(1)).add(letter);
-    }
-    places.forEach((place, brought) -> settle(place, brought));
+  @Override
+  public int level() {
+    return tree.node(number).level();
   }
 
-  private void settle(Link place, List<Letter> letters) {
-    Node node = tree.node(place.node());
-    byte[] link = place.link().getBytes();
-    Document document = tree.document(node.number);
-    Shelf shelf = new Shelf(store, node.number, link);
+  @Override
+  public void settle(byte[] link, List<Letter> letters, Desk desk) {
+    Node node = tree.node(number);
+    Document document = tree.document(number);
+    Shelf shelf = new Shelf(desk.store(), number, link);
     letters.sort(Comparator.comparingInt(Letter::kind));
     boolean hasChanged = false;
     List<byte[]> arrived = new ArrayList<>();
@@ -60,9 +51,9 @@ final class NodeStep {
       }
     }
     if (node.isRoot()) {
-      emit(shelf, document.value(shelf.rows), link);
+      emit(shelf, document.value(shelf.rows), link, desk);
     } else if (hasChanged || !arrived.isEmpty()) {
-      tell(node, shelf, document.value(shelf.rows), arrived);
+      tell(node, shelf, document.value(shelf.rows), arrived, desk.post());
     }
     shelf.keep();
   }
@@ -91,26 +82,28 @@ final class NodeStep {
   }
 
   /** Tells parents the value: all of them if it has changed, else those who have just come. */
-  private void tell(Node node, Shelf shelf, byte[] value, List<byte[]> arrived) {
+  private static void tell(
+      Node node, Shelf shelf, byte[] value, List<byte[]> arrived, Post post) {
     byte[] hash = hash(value);
     if (Arrays.equals(hash, shelf.told)) {
-      arrived.forEach(address -> send(node, address, value));
+      arrived.forEach(address -> send(node, address, value, post));
     } else {
       shelf.told = hash;
-      shelf.readers.forEach((address, nothing) -> send(node, address, value));
+      shelf.readers.forEach((address, nothing) -> send(node, address, value, post));
     }
   }
 
-  private void send(Node node, byte[] address, byte[] value) {
+  private static void send(Node node, byte[] address, byte[] value, Post post) {
     Blob in = Blob.reading(address);
     byte[] link = in.getArray();
-    post.send(new Letter(Letter.PART, node.parent, link, in.getArray(), value, node.place));
+    post.send(new Letter(Letter.PART, node.parent(), link, in.getArray(), value, node.place()));
   }
 
-  private void emit(Shelf shelf, byte[] value, byte[] key) {
+  private static void emit(Shelf shelf, byte[] value, byte[] key, Desk desk) {
     byte[] hash = hash(value);
     if (!Arrays.equals(hash, shelf.told)) {
-      outlet.put(shelf.told == null ? "c" : value == null ? "d" : "u", key, value);
+      String op = shelf.told == null ? "c" : value == null ? "d" : "u";
+      desk.outlet().put(op, key, value);
       shelf.told = hash;
     }
   }
