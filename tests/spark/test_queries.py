@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import pytest
+
 from tests.products.log import Log, ops
+from tests.queries.case import make_case
+from tests.queries.played import differences
 from weft.testing import Play, play
 
 ORDERS = {
@@ -182,3 +187,11 @@ def test_queries_stand_on_queries_with_steps_before_and_behind(tmp_path: Path) -
         assert run.documents("first") == [{"city": None, "revenue": 3.0}]
         run.feed("customers", [log("d", **customer(3, "c"))])
         assert run.documents("first") == [{"city": "ULM", "revenue": 1.0}]
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_results_are_those_of_sql_after_every_batch(tmp_path: Path, seed: int) -> None:
+    """Any tables and queries, any order of arrival, with repeats and crashes; `bench.queries` does hundreds."""
+    case = make_case(seed)
+    with play(case.project(), storage=tmp_path) as run:
+        assert differences(run, case, Random(seed), batches=3, crashes=0.4) == []
