@@ -80,9 +80,14 @@ def found(run: Play, source: Source) -> list[str]:
 
 def asked(base: duckdb.DuckDBPyConnection, source: Source) -> list[str]:
     """The rows that SQL says, in an order."""
+    return sorted(map(_row, rows_of(base, source)))
+
+
+def rows_of(base: duckdb.DuckDBPyConnection, source: Source) -> list[dict[str, Any]]:
+    """The rows that SQL says."""
     answer = base.execute(source.sql)
     names = [column[0] for column in answer.description]
-    return sorted(_row(dict(zip(names, row, strict=True))) for row in answer.fetchall())
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
 def _row(row: dict[str, Any]) -> str:

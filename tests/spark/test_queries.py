@@ -11,6 +11,7 @@ import pytest
 from tests.products.log import Log, ops
 from tests.queries.case import make_case
 from tests.queries.played import differences
+from weft.errors import WeftError
 from weft.testing import Play, play
 
 ORDERS = {
@@ -52,41 +53,29 @@ def shown(run: Play, stream: str, *columns: str) -> list[tuple[Any, ...]]:
     return sorted(rows, key=repr)
 
 
-def test_a_join_follows_both_sides_and_every_kind_shows_its_own(tmp_path: Path) -> None:
+def test_a_join_follows_both_sides_and_withdraws_rows_that_find_a_partner(tmp_path: Path) -> None:
     log = Log()
-    kinds = ("inner", "left", "right", "full", "semi", "anti")
     columns = ("id", "customer", "name")
-    with play(project(**{kind: join(kind) for kind in kinds}), storage=tmp_path) as run:
+    with play(project(left=join("left"), full=join("full")), storage=tmp_path) as run:
         run.feed("orders", [log("c", **order(1, 7)), log("c", **order(2, None))])
-        run.feed("customers", [log("c", **customer(8, "bob"))])
-        assert shown(run, "inner", *columns) == []
-        assert shown(run, "left", *columns) == [(1, 7, None), (2, None, None)]
-        assert shown(run, "right", *columns) == [(None, 8, "bob")]
+        run.feed("customers", [log("c", **customer(8, "bob")), log("c", **customer(7, "ann"))])
+        assert shown(run, "left", *columns) == [(1, 7, "ann"), (2, None, None)]
         assert shown(run, "full", "side", *columns) == [
-            ("left", 1, 7, None),
+            ("both", 1, 7, "ann"),
             ("left", 2, None, None),
             ("right", None, 8, "bob"),
         ]
-        assert shown(run, "anti", "id", "customer") == [(1, 7), (2, None)]
-        run.feed("customers", [log("c", **customer(7, "ann"))])
         run.feed("orders", [log("c", **order(3, 8)), log("u", **order(1, 8))])
-        both = [(1, 8, "bob"), (3, 8, "bob")]
-        assert shown(run, "inner", *columns) == both
-        assert shown(run, "left", *columns) == [both[0], (2, None, None), both[1]]
-        assert shown(run, "right", *columns) == [*both, (None, 7, "ann")]
-        assert [row[0] for row in shown(run, "full", "side", *columns)] == [
-            "both",
-            "both",
-            "left",
-            "right",
+        assert shown(run, "left", *columns) == [(1, 8, "bob"), (2, None, None), (3, 8, "bob")]
+        assert shown(run, "full", "side", *columns) == [
+            ("both", 1, 8, "bob"),
+            ("both", 3, 8, "bob"),
+            ("left", 2, None, None),
+            ("right", None, 7, "ann"),
         ]
-        assert shown(run, "semi", "id") == [(1,), (3,)]
-        assert shown(run, "anti", "id") == [(2,)]
-        run.feed("customers", [log("d", **customer(8, "bob"))])
-        assert shown(run, "inner", *columns) == shown(run, "semi", "id") == []
+        run.feed("customers", [log("d", **customer(8, "bob")), log("u", **customer(7, "ann"))])
         assert shown(run, "left", *columns) == [(1, 8, None), (2, None, None), (3, 8, None)]
-        assert shown(run, "anti", "id") == [(1,), (2,), (3,)]
-        # A partner that appears or goes is an update of the row, under the key of both.
+        # A partner that appears or goes is an update of the row: its key has the customer already.
         assert sorted(ops(run, "left")) == ["c", "c", "c", "c", "d", "u", "u", "u"]
 
 
@@ -176,10 +165,10 @@ def test_queries_stand_on_queries_with_steps_before_and_behind(tmp_path: Path) -
         "first": {"from": "cities", "top": {"order": "revenue desc", "limit": 1}},
     }
     with play(project(**pipelines), storage=tmp_path) as run:
+        cities = {1: "Ulm", 2: "ulm", 3: None}
         run.feed(
-            "customers", [log("c", **customer(1, "a", "Ulm")), log("c", **customer(2, "b", "ulm"))]
+            "customers", [log("c", **customer(code, "x", city)) for code, city in cities.items()]
         )
-        run.feed("customers", [log("c", **customer(3, "c", None))])
         run.feed("orders", [log("c", **order(one, one, float(one))) for one in (1, 2, 3)])
         assert shown(run, "cities", "city", "revenue") == [("ULM", 3.0), (None, 3.0)]
         run.feed("orders", [log("u", **order(2, 2, -1.0))])
@@ -189,9 +178,62 @@ def test_queries_stand_on_queries_with_steps_before_and_behind(tmp_path: Path) -
         assert run.documents("first") == [{"city": "ULM", "revenue": 1.0}]
 
 
-@pytest.mark.parametrize("seed", [3, 8])
+def test_a_rolled_back_table_takes_its_queries_with_it(tmp_path: Path) -> None:
+    log = Log()
+    sums = {"from": "orders", "group": {"by": "customer", "aggregate": {"revenue": "sum(total)"}}}
+    with play(project(sums=sums, known=join("inner")), storage=tmp_path) as run:
+        run.feed("customers", [log("c", **customer(7, "ann"))])
+        run.feed("orders", [log("c", **order(1, 7, 1.0))])
+        kept = run.knots("orders")[-1].number
+        run.attach(stream="orders", steps=[{"set": {"total": "total * 100"}}], id="cents")
+        run.feed("orders", [log("c", **order(2, 7, 2.0)), log("d", **order(1, 7))])
+        assert run.documents("sums") == [{"customer": 7, "revenue": 200.0}]
+        assert shown(run, "known", "id", "total") == [(2, 200.0)]
+        run.retire("cents")
+        run.rollback("orders", to=kept)
+        assert run.documents("sums") == [{"customer": 7, "revenue": 2.0}]
+        assert shown(run, "known", "id", "total") == [(2, 2.0)]
+
+
+def test_a_rule_that_filters_takes_rows_out_and_what_cannot_be_computed_is_dead(
+    tmp_path: Path,
+) -> None:
+    log = Log()
+    aggregate = {"n": "count(*)", "shares": "sum(1 div at)"}
+    sums = {"from": "orders", "group": {"by": "customer", "aggregate": aggregate}}
+    with play(project(sums=sums), storage=tmp_path) as run:
+        run.feed("orders", [log("c", **order(one, 7, at=1)) for one in (1, 2)])
+        run.feed("orders", [log("u", **order(1, 7, at=0))])
+        assert run.documents("sums") == [{"customer": 7, "n": 2, "shares": 2}]
+        assert [row["step"] for row in run.rows("sums.dead")] == ["group"]
+        run.attach(stream="orders", steps=[{"filter": "id > 1"}], id="later")
+        run.feed("orders", [log("u", **order(1, 7, at=1))])
+        assert run.documents("sums") == [{"customer": 7, "n": 1, "shares": 1}]
+
+
+def test_a_query_that_is_defined_otherwise_is_made_again_of_what_is_recorded(
+    tmp_path: Path,
+) -> None:
+    log = Log()
+
+    def first(**said: Any) -> dict[str, Any]:
+        return project(first={"from": "orders", "top": {"order": "total", **said}})
+
+    with play(first(limit=1), storage=tmp_path) as run:
+        run.feed("orders", [log("c", **order(one, 7, float(one))) for one in (1, 2, 3)])
+        run.feed("orders", [log("d", **order(1, 7))])
+        with pytest.raises(WeftError) as refused:
+            run.apply(first(limit=2))
+        assert refused.value.code == "project.needs-recompute"
+        run.apply(first(limit=2), recompute=True)
+        assert shown(run, "first", "id") == [(2,), (3,)]
+        run.feed("orders", [log("u", **order(2, 7, -0.0)), log("u", **order(3, 7, 0.0))])
+        assert shown(run, "first", "id", "total") == [(2, 0.0), (3, 0.0)]
+
+
+@pytest.mark.parametrize("seed", [8, 27])
 def test_results_are_those_of_sql_after_every_batch(tmp_path: Path, seed: int) -> None:
     """Any tables and queries, any order of arrival, with repeats and crashes; `bench.queries` does hundreds."""
     case = make_case(seed)
     with play(case.project(), storage=tmp_path) as run:
-        assert differences(run, case, Random(seed), batches=3, crashes=0.4) == []
+        assert differences(run, case, Random(seed), batches=2, crashes=0.5) == []

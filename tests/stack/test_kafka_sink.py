@@ -145,6 +145,49 @@ def test_documents_become_upserts_and_tombstones_and_go_back_to_what_they_were(
         assert upserted(kafka, topic) == {}
 
 
+def test_results_of_queries_become_upserts_and_tombstones(
+    kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    columns = {"id": "int", "city": "string"}
+    users = {"topic": "u", "key": ["id"], "columns": columns}
+    cities = {"topic": "c", "key": ["name"], "columns": {"name": "string", "size": "int"}}
+
+    def sink(name: str) -> list[dict[str, Any]]:
+        return [{"kafka": {"topic": f"{topic}-{name}", "servers": kafka.servers}}]
+
+    counts = {"by": "city", "aggregate": {"users": "count(*)"}}
+    lived_in = {"on": {"city": "name"}, "type": "left"}
+    project = {
+        "app_name": f"q{topic[-8:]}",
+        "tables": {"users": users, "cities": cities},
+        "pipelines": {
+            "counts": {"from": "users", "group": counts, "sinks": sink("counts")},
+            "homes": {"from": ["users", "cities"], "join": lived_in, "sinks": sink("homes")},
+        },
+    }
+
+    def event(op: str, lsn: int, **row: Any) -> dict[str, Any]:
+        told = {"before": row} if op == "d" else {"after": row}
+        return {"op": op, **told, "source": {"lsn": lsn}}
+
+    with play(project, storage=tmp_path) as run:
+        run.feed("users", [event("c", 1, id=1, city="Ulm"), event("c", 2, id=2, city=None)])
+        assert upserted(kafka, f"{topic}-counts") == {
+            b"Ulm": {"city": "Ulm", "users": 1},
+            b"null": {"city": None, "users": 1},
+        }
+        run.feed("cities", [event("c", 3, name="Ulm", size=9)])
+        assert upserted(kafka, f"{topic}-homes") == {
+            b'{"id":1,"city":"Ulm"}': {"id": 1, "city": "Ulm", "size": 9},
+            b'{"id":2,"city":null}': {"id": 2, "city": None, "size": None},
+        }
+        run.feed("users", [event("u", 4, id=1, city=None), event("d", 5, id=2)])
+        assert upserted(kafka, f"{topic}-counts") == {b"null": {"city": None, "users": 1}}
+        assert upserted(kafka, f"{topic}-homes") == {
+            b'{"id":1,"city":null}': {"id": 1, "city": None, "size": None}
+        }
+
+
 def upserted(kafka: Kafka, topic: str) -> dict[bytes | None, Any]:
     """What a reader of a keyed topic has: the newest value of each key."""
     newest = {message.key: message.document for message in kafka.consume(topic)}

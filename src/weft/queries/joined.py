@@ -44,6 +44,7 @@ def _narrowed(
         view(
             link=halves[0],
             fields=[quoted(left.column(name).name) for name in columns.names],
+            keys=places(left.table.key, columns),
             takes_nulls=said.type == "anti",
         ),
         view(link=halves[1], takes_nulls=False, side=1),
@@ -63,7 +64,8 @@ def _widened(
     # Where there is no left row, the columns that must be equal have the values of the right one.
     shared = {one.name: (kind, place) for place, (one, _, kind) in reversed([*enumerate(pairs)])}
     takes_right = said.type in ("right", "full")
-    fields, first, made = [], [], []
+    fields, first = [], []
+    made: list[dict[str, Any]] = []
     for place, one in enumerate(left.table.columns):
         kind, other = shared.get(one.name, (one.type, -1))
         kind = kind if takes_right else one.type
@@ -78,12 +80,15 @@ def _widened(
     if said.type == "full":
         fields.append(SIDE)
         made.append({"name": SIDE.name})
-    views = [
-        view(link=halves[0], fields=first, takes_nulls=said.type in ("left", "full")),
-        view(link=halves[1], fields=second, takes_nulls=takes_right, side=1),
-    ]
     columns = _columns(fields)
     key = _key(said, left.table, right.table, pairs)
+    in_key = [one for one in made if one["name"] in key]
+    keys = [[one.get(side, -1) for one in in_key] for side in ("left", "right")]
+    takes_left = said.type in ("left", "full")
+    views = [
+        view(link=halves[0], fields=first, keys=keys[0], takes_nulls=takes_left),
+        view(link=halves[1], fields=second, keys=keys[1], takes_nulls=takes_right, side=1),
+    ]
     return _query(said, (left, right), columns, key, views, made)
 
 

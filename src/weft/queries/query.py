@@ -47,15 +47,20 @@ def view(
     order: Sequence[tuple[str, bool]] = (),
     aggregates: Sequence[Mapping[str, Any]] = (),
     fields: Sequence[str] = (),
+    keys: Sequence[int] = (),
     takes_nulls: bool = True,
     side: int = 0,
 ) -> dict[str, Any]:
-    """What the kernel computes of a row: the place it goes to, and the values that are needed there."""
+    """What the kernel computes of a row: the place it goes to, and the values that are needed there.
+
+    `keys` says which of the fields are of the results' key: those have one zero and one NaN, as rows are told apart.
+    """
     return {
         "link": list(link),
         "order": [{"expr": sql, "falling": falls} for sql, falls in order],
         "aggregates": list(aggregates),
         "fields": list(fields),
+        "keys": list(keys),
         "takes_nulls": takes_nulls,
         "tells_before": True,
         "side": side,

@@ -35,6 +35,7 @@ def ranked(said: Ranking, stream: str, table: TableColumns) -> UpdatingQuery:
                 link=[quoted(one.name) for one in by],
                 order=[*order, *by_key(table)],
                 fields=[quoted(reading.column(name).name) for name in columns.names],
+                keys=places(table.key, columns),
             )
         ],
         "columns": [{"name": name, "left": place} for place, name in enumerate(columns.names)],

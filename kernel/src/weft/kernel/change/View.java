@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -100,7 +102,13 @@ public final class View implements Serializable {
     for (JsonNode each : spec.get("aggregates")) {
       aggregates.add(BucketPlan.define(form, each, columns));
     }
-    spec.get("fields").forEach(each -> columns.add(Layers.column(form, each.textValue())));
+    Set<Integer> keys = new HashSet<>();
+    spec.path("keys").forEach(each -> keys.add(each.intValue()));
+    for (int at = 0; at < spec.get("fields").size(); at++) {
+      JsonNode field = spec.get("fields").get(at);
+      columns.add(
+          keys.contains(at) ? key(form, field) : Layers.column(form, field.textValue()));
+    }
     int own = columns.size() - 1 - FILTER - spec.get("link").size();
     int[] partLinks = new int[spec.path("part_links").size()];
     for (int part = 0; part < partLinks.length; part++) {
