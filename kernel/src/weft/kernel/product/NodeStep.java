@@ -3,12 +3,15 @@ package weft.kernel.product;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Sha256;
+import weft.kernel.bytes.Slice;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -33,12 +36,37 @@ final class NodeStep {
   private record Link(int node, UTF8String link) {}
 
   void run(List<Letter> letters) {
+    byPlace(letters).forEach(this::settle);
+  }
+
+  /** Settles one place after the other, each when documents are asked for; gives messages of many. */
+  Iterator<byte[]> documents(List<Letter> letters) {
+    var places = byPlace(letters).entrySet().iterator();
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        while (places.hasNext() && !outlet.isFull()) {
+          var place = places.next();
+          places.remove();
+          settle(place.getKey(), place.getValue());
+        }
+        return !outlet.isEmpty();
+      }
+
+      @Override
+      public byte[] next() {
+        return outlet.empty();
+      }
+    };
+  }
+
+  private static Map<Link, List<Letter>> byPlace(List<Letter> letters) {
     Map<Link, List<Letter>> places = new LinkedHashMap<>();
     for (Letter letter : letters) {
       Link link = new Link(letter.node(), UTF8String.fromBytes(letter.link()));
       places.computeIfAbsent(link, each -> new ArrayList<>(1)).add(letter);
     }
-    places.forEach((place, brought) -> settle(place, brought));
+    return places;
   }
 
   private void settle(Link place, List<Letter> letters) {
@@ -73,19 +101,20 @@ final class NodeStep {
       shelf.rows.remove(row);
       return true;
     }
-    byte[] entry = shelf.rows.get(row);
+    Slice entry = shelf.rows.get(row);
     if (letter.kind() == Letter.ROW) {
-      shelf.rows.put(row, Document.entry(letter.value(), document.parts(entry)));
+      shelf.rows.put(row, Document.entry(Slice.of(letter.value()), document.parts(entry)));
       return true;
     }
     if (entry == null) {
       return false;
     }
-    byte[][] parts = document.parts(entry);
-    if (Arrays.equals(parts[letter.part()], letter.value())) {
+    Slice[] parts = document.parts(entry);
+    Slice value = Slice.of(letter.value());
+    if (Objects.equals(parts[letter.part()], value)) {
       return false;
     }
-    parts[letter.part()] = letter.value();
+    parts[letter.part()] = value;
     shelf.rows.put(row, Document.entry(Document.own(entry), parts));
     return true;
   }
@@ -94,15 +123,16 @@ final class NodeStep {
   private void tell(Node node, Shelf shelf, byte[] value, List<byte[]> arrived) {
     byte[] hash = hash(value);
     if (Arrays.equals(hash, shelf.told)) {
-      arrived.forEach(address -> send(node, address, value));
+      arrived.forEach(address -> send(node, Slice.of(address), value));
     } else {
       shelf.told = hash;
       shelf.readers.forEach((address, nothing) -> send(node, address, value));
     }
   }
 
-  private void send(Node node, byte[] address, byte[] value) {
-    Blob in = Blob.reading(address);
+  private void send(Node node, Slice address, byte[] value) {
+    Blob in = Blob.reading(address.array());
+    in.seek(address.from());
     byte[] link = in.getArray();
     post.send(new Letter(Letter.PART, node.parent, link, in.getArray(), value, node.place));
   }

@@ -12,10 +12,12 @@ import weft.kernel.spark.RowWriter;
 
 /** The documents that a batch has changed, as rows: what happened, in which batch, the document. */
 final class Outlet {
+  private static final int MOST_BYTES = 1 << 20;
+
   private final Node root;
   private final StructType keyType;
   private final RowWriter writer;
-  private final Blob out = new Blob();
+  private Blob out = new Blob();
   private String batch = "";
 
   Outlet(Tree tree) {
@@ -64,7 +66,14 @@ final class Outlet {
     return out.position() == 0;
   }
 
-  byte[] toArray() {
-    return out.toArray();
+  boolean isFull() {
+    return out.position() > MOST_BYTES;
+  }
+
+  /** Gives what was put out and has not been given yet. */
+  byte[] empty() {
+    byte[] given = out.toArray();
+    out = Blob.ofSize(given.length);
+    return given;
   }
 }

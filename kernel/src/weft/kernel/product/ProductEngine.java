@@ -53,16 +53,8 @@ final class ProductEngine implements Engine {
   }
 
   @Override
-  public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
     Tree tree = handle.borrow();
-    try {
-      return run(tree, group, messages, store);
-    } finally {
-      handle.giveBack(tree);
-    }
-  }
-
-  private List<Row> run(Tree tree, int group, Iterator<Row> messages, BucketStore store) {
     List<Row> out = new ArrayList<>();
     Post post = new Post(tree, buckets);
     Outlet outlet = new Outlet(tree);
@@ -100,14 +92,41 @@ final class ProductEngine implements Engine {
       add(out, group, BucketMessage.REPORT, report(group, counts));
     }
     NodeStep nodes = new NodeStep(tree, store, post, outlet);
-    for (int step = Math.max(from, 1); step < to; step++) {
-      nodes.run(post.tray(depth - step + 1));
+    for (int step = Math.max(from, 1); step < Math.min(to, step(0)); step++) {
+      nodes.run(post.empty(depth - step + 1));
     }
-    post.close(out);
-    if (!outlet.isEmpty()) {
-      add(out, group, BucketMessage.PANES, outlet.toArray());
+    if (!isLast()) {
+      handle.giveBack(tree);
+      post.close(out);
+      return out.iterator();
     }
-    return out;
+    return ending(out.iterator(), nodes.documents(post.empty(0)), tree);
+  }
+
+  /** Messages, then documents; the tree is given back behind the last of them. */
+  private Iterator<Row> ending(Iterator<Row> out, Iterator<byte[]> documents, Tree tree) {
+    return new Iterator<>() {
+      private boolean isOver;
+
+      @Override
+      public boolean hasNext() {
+        if (out.hasNext() || documents.hasNext()) {
+          return true;
+        }
+        if (!isOver) {
+          handle.giveBack(tree);
+          isOver = true;
+        }
+        return false;
+      }
+
+      @Override
+      public Row next() {
+        return out.hasNext()
+            ? out.next()
+            : RowFactory.create(BucketMessage.PANES, documents.next());
+      }
+    };
   }
 
   /** Takes the changes of a table; returns how many records they were. */
