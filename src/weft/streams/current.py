@@ -28,7 +28,7 @@ def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:
             continue
         name = tuple(_hashable(row[column]) for column in key)
         known = newest.get(name)
-        if known is None or not _is_before(row, known):
+        if known is None or not is_before(row, known):
             newest[name] = row
     for row in newest.values():
         if row[CHANGE]["op"] != GONE and (sweep is None or not _sweeps(sweep, row)):
@@ -49,7 +49,7 @@ def _sweeps(mark: Row, row: Row) -> bool:
     return _arrival(row) < _arrival(mark)
 
 
-def _is_before(one: Row, other: Row) -> bool:
+def is_before(one: Row, other: Row) -> bool:
     ours, theirs = one[CHANGE]["position"], other[CHANGE]["position"]
     if ours is not None and theirs is not None and ours != theirs:
         return bool(ours.encode() < theirs.encode())

@@ -11,23 +11,23 @@ import weft.kernel.bytes.Slice;
 final class Chunk {
   private static final int START = 4;
 
-  private Entry[] entries;
+  private Keyed[] entries;
   private int size;
 
   /** A key and its value. */
-  record Entry(Slice key, Slice value) {}
+  record Keyed(Slice key, Slice value) {}
 
   Chunk() {
-    entries = new Entry[START];
+    entries = new Keyed[START];
   }
 
   /** The entries that {@link #write} wrote; they stay where they are read. */
   static Chunk read(Blob in, int count) {
     Chunk chunk = new Chunk();
-    chunk.entries = new Entry[Math.max(START, count + 1)];
+    chunk.entries = new Keyed[Math.max(START, count + 1)];
     chunk.size = count;
     for (int at = 0; at < count; at++) {
-      chunk.entries[at] = new Entry(in.getSlice(), in.getSlice());
+      chunk.entries[at] = new Keyed(in.getSlice(), in.getSlice());
     }
     return chunk;
   }
@@ -52,13 +52,13 @@ final class Chunk {
   boolean put(Slice key, Slice value) {
     int at = find(key);
     if (at >= 0) {
-      entries[at] = new Entry(entries[at].key(), value);
+      entries[at] = new Keyed(entries[at].key(), value);
       return false;
     }
     if (size == entries.length) {
       entries = Arrays.copyOf(entries, size * 2);
     }
-    entries[size++] = new Entry(key, value);
+    entries[size++] = new Keyed(key, value);
     return true;
   }
 
@@ -81,7 +81,7 @@ final class Chunk {
   }
 
   /** The entries in an order, in which they stand from then on: the next time little is to do. */
-  List<Entry> sorted(Comparator<Entry> order) {
+  List<Keyed> sorted(Comparator<Keyed> order) {
     Arrays.sort(entries, 0, size, order);
     return Arrays.asList(entries).subList(0, size);
   }

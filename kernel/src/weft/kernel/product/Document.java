@@ -20,7 +20,7 @@ final class Document {
   private final Tree tree;
   private final Node node;
   private final StructType ownType;
-  private final Comparator<Chunk.Entry> order;
+  private final Comparator<Chunk.Keyed> order;
   private final RowWriter whole;
   private final RowWriter part;
   private final List<Cell> cells = new ArrayList<>();
@@ -61,7 +61,7 @@ final class Document {
   }
 
   /** Compares entries by their own values. */
-  private Comparator<Chunk.Entry> byOwn(Comparator<InternalRow> values) {
+  private Comparator<Chunk.Keyed> byOwn(Comparator<InternalRow> values) {
     UnsafeRow left = new UnsafeRow(ownType.size());
     UnsafeRow right = new UnsafeRow(ownType.size());
     return (one, other) -> {
@@ -115,7 +115,7 @@ final class Document {
     int most = node.isMany ? Math.min(rows.size(), node.limit) : 1;
     Object[] documents = new Object[most];
     int count = 0;
-    for (Chunk.Entry entry : rows.sorted(order)) {
+    for (Chunk.Keyed entry : rows.sorted(order)) {
       if (count == most) {
         break;
       }

@@ -82,12 +82,12 @@ final class KeyedValues {
     }
   }
 
-  List<Chunk.Entry> sorted(Comparator<Chunk.Entry> order) {
+  List<Chunk.Keyed> sorted(Comparator<Chunk.Keyed> order) {
     if (bits == 0) {
       return chunk(0).sorted(order);
     }
-    List<Chunk.Entry> entries = new ArrayList<>(size);
-    forEach((key, value) -> entries.add(new Chunk.Entry(key, value)));
+    List<Chunk.Keyed> entries = new ArrayList<>(size);
+    forEach((key, value) -> entries.add(new Chunk.Keyed(key, value)));
     entries.sort(order);
     return entries;
   }
