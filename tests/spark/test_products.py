@@ -11,6 +11,7 @@ import pytest
 
 from tests.products.document import normalised
 from tests.products.envelope import UNAVAILABLE
+from tests.products.log import Log, ops
 from tests.products.plain import documents
 from tests.products.played import assembled, live, project_of
 from tests.products.world import make_world
@@ -60,23 +61,6 @@ PROJECT = {
 }
 
 
-class Log:
-    """Envelopes of changes, each at the next position of the database's log."""
-
-    def __init__(self) -> None:
-        self.position = 0
-
-    def __call__(self, op: str, **row: Any) -> dict[str, Any]:
-        self.position += 1
-        gone = op == "d"
-        return {
-            "op": op,
-            "before": row if gone else None,
-            "after": None if gone or op == "t" else row,
-            "source": {"lsn": self.position, "snapshot": "false"},
-        }
-
-
 def user(name: str, email: str | None = None) -> dict[str, str]:
     return {"email": email or f"{name}@x", "username": name}
 
@@ -96,10 +80,6 @@ def profile(name: str, *starred: tuple[str, str | None]) -> dict[str, Any]:
 
 def profiles(run: Play) -> list[dict[str, Any]]:
     return sorted(run.documents("profile"), key=itemgetter("email"))
-
-
-def ops(run: Play, stream: str) -> list[str]:
-    return [row["_change"]["op"] for row in run.rows(stream)]
 
 
 def test_a_document_follows_every_change_whatever_comes_first(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ is checked.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as Folder
 from typing import Any
@@ -25,7 +25,9 @@ from weft.loading.pane import check_window, pane_schema
 from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
 from weft.loading.revision import check_revised
+from weft.loading.updating import check_updating, find_columns
 from weft.loading.wiring import add_windows, check_graph
+from weft.products.reading import TableColumns
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.timing import EVENT_TIME, Timing, after_steps
 from weft.schema.change import with_change
@@ -175,6 +177,9 @@ class _Checker:
                 self.outlets.check(spec.sinks, stream=spec.to, schema=stream.schema, path=path)
                 self.streams[spec.to] = stream
             return
+        if spec.updating:
+            self.updating(spec, inputs)
+            return
         changing = [stream.name for stream in inputs if stream.changing]
         if changing:
             check_changing(spec, changing[0], path, self.report)
@@ -191,7 +196,7 @@ class _Checker:
             by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
             spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
         self.draft.pipelines[spec.name] = spec
-        key = self.carried(spec, inputs)
+        key = self.carried(spec, inputs[0].schema, inputs[0].key)
         timing = self.timed(spec, inputs)
         schema = self.steps(spec, schema)
         if schema is not None and spec.window is not None and spec.join is None:
@@ -202,6 +207,39 @@ class _Checker:
         if schema is not None:
             self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
             self.write(spec, schema, key, timing, inputs[0])
+
+    def updating(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
+        """A query over changing streams; steps come behind a join, and before everything else."""
+        path = self.draft.paths[spec.name]
+        if not check_updating(spec, inputs, path, self.report):
+            return
+        tables = [TableColumns.of(one.schema, one.key) for one in inputs]
+        first = inputs[0]
+        if spec.join is None:
+            schema = self.steps(spec, first.schema)
+            key = self.carried(spec, first.schema, first.key)
+            if schema is None or not self.keeps(spec, schema, key, first.key):
+                return
+            tables = [TableColumns.of(schema, key)]
+        query = find_columns(spec, tables, path, self.report)
+        if query is None:
+            return
+        schema, key = with_change(query.columns), query.key
+        if spec.join is not None:
+            key = self.carried(spec, schema, key)
+            schema = self.steps(spec, schema)
+        if schema is not None and self.keeps(spec, schema, key, query.key):
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
+            self.write(spec, schema, key, Timing(None), first)
+
+    def keeps(
+        self, spec: PipelineSpec, schema: Schema, key: tuple[str, ...], known: tuple[str, ...]
+    ) -> bool:
+        """Whether steps have left the key of changing rows in place; notes it where they have not."""
+        if all(schema.find(name) for name in key):
+            return True
+        keyless(spec, known, self.draft.paths[spec.name], self.report)
+        return False
 
     def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
         for stream in inputs:
@@ -231,14 +269,14 @@ class _Checker:
             )
         return timing
 
-    def carried(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> tuple[str, ...]:
-        """The key of the input, under the names that it has after the steps."""
-        names = {name: name for name in inputs[0].schema.names}
+    def carried(self, spec: PipelineSpec, schema: Schema, key: Sequence[str]) -> tuple[str, ...]:
+        """A key, under the names that it has after the steps."""
+        names = {name: name for name in schema.names}
         for step in spec.steps:
             if isinstance(step, Rename):
                 renamed = {old.lower(): new for old, new in step.columns.items()}
                 names = {one: renamed.get(now.lower(), now) for one, now in names.items()}
-        places = [find_path(name, inputs[0].schema) for name in inputs[0].key]
+        places = [find_path(name, schema) for name in key]
         return tuple(
             ".".join((names[place.names[0]], *place.names[1:])) for place in places if place
         )
@@ -270,7 +308,7 @@ class _Checker:
         declared = self.draft.streams.get(spec.to)
         key = key if all(find_path(name, schema) for name in key) else ()
         if source.changing and not key:
-            keyless(spec, source, self.draft.paths[spec.name], self.report)
+            keyless(spec, source.key, self.draft.paths[spec.name], self.report)
         stream = StreamSpec(
             name=spec.to,
             schema=schema,

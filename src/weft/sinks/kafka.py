@@ -57,7 +57,7 @@ class KafkaOptions(Options):
 
     topic: Annotated[
         str,
-        Key(TOPIC, "The topic; it is made if it is not there, compacted for a product.", "revenue"),
+        Key(TOPIC, "The topic; it is made if it is not there, compacted for documents and updating queries.", "revenue"),
     ]
     servers: Annotated[
         str, Key(TEXT, "Servers to ask first, with commas between.", "kafka-1:9092,kafka-2:9092")

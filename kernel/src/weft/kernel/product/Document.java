@@ -12,6 +12,9 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Slice;
+import weft.kernel.change.ColumnReader;
+import weft.kernel.change.Keyed;
+import weft.kernel.change.KeyedValues;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
@@ -20,7 +23,7 @@ final class Document {
   private final Tree tree;
   private final Node node;
   private final StructType ownType;
-  private final Comparator<Chunk.Keyed> order;
+  private final Comparator<Keyed> order;
   private final RowWriter whole;
   private final RowWriter part;
   private final List<Cell> cells = new ArrayList<>();
@@ -28,11 +31,11 @@ final class Document {
   Document(Tree tree, Node node) {
     this.tree = tree;
     this.node = node;
-    this.ownType = node.ownType();
-    this.order = node.totals == null ? byOwn(node.order()) : null;
-    this.whole = RowWriter.of(node.type);
+    this.ownType = node.view().ownType();
+    this.order = node.totals() == null ? byOwn(node.view().order()) : null;
+    this.whole = RowWriter.of(node.type());
     this.part = RowWriter.of(new DataType[] {node.partType()});
-    for (Node.Output output : node.outputs) {
+    for (Node.Output output : node.outputs()) {
       cells.add(cell(output));
     }
   }
@@ -47,13 +50,13 @@ final class Document {
       ColumnReader own = new ColumnReader(output.own(), ownType.fields()[output.own()].dataType());
       return found -> own.read(found.own());
     }
-    Node child = tree.node(node.parts[output.part()]);
+    Node child = tree.node(node.parts()[output.part()]);
     ColumnReader whole = new ColumnReader(0, child.partType());
     if (output.field() < 0) {
       return found -> partValue(child, whole, found.parts()[output.part()]);
     }
     int at = output.field();
-    ColumnReader field = new ColumnReader(at, child.type.fields()[at].dataType());
+    ColumnReader field = new ColumnReader(at, child.type().fields()[at].dataType());
     return found -> {
       Object read = partValue(child, whole, found.parts()[output.part()]);
       return read == null ? null : field.read((InternalRow) read);
@@ -61,7 +64,7 @@ final class Document {
   }
 
   /** Compares entries by their own values. */
-  private Comparator<Chunk.Keyed> byOwn(Comparator<InternalRow> values) {
+  private Comparator<Keyed> byOwn(Comparator<InternalRow> values) {
     UnsafeRow left = new UnsafeRow(ownType.size());
     UnsafeRow right = new UnsafeRow(ownType.size());
     return (one, other) -> {
@@ -87,7 +90,7 @@ final class Document {
 
   /** The values of the parts of a row that is kept; none yet for a new row. */
   Slice[] parts(Slice entry) {
-    Slice[] parts = new Slice[node.parts.length];
+    Slice[] parts = new Slice[node.parts().length];
     if (entry != null && parts.length > 0) {
       Blob in = Blob.reading(entry.array());
       in.seek(entry.from());
@@ -109,13 +112,13 @@ final class Document {
 
   /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
   byte[] value(KeyedValues rows) {
-    if (node.totals != null) {
+    if (node.totals() != null) {
       return total(rows);
     }
-    int most = node.isMany ? Math.min(rows.size(), node.limit) : 1;
+    int most = node.isMany() ? Math.min(rows.size(), node.limit()) : 1;
     Object[] documents = new Object[most];
     int count = 0;
-    for (Chunk.Keyed entry : rows.sorted(order)) {
+    for (Keyed entry : rows.sorted(order)) {
       if (count == most) {
         break;
       }
@@ -128,7 +131,7 @@ final class Document {
       return null;
     }
     return write(
-        node.isMany ? new GenericArrayData(Arrays.copyOf(documents, count)) : documents[0]);
+        node.isMany() ? new GenericArrayData(Arrays.copyOf(documents, count)) : documents[0]);
   }
 
   private Found found(Slice entry, Slice[] parts) {
@@ -136,7 +139,7 @@ final class Document {
   }
 
   private byte[] total(KeyedValues rows) {
-    Totals.Sum sum = node.totals.new Sum();
+    Totals.Sum sum = node.totals().new Sum();
     boolean[] isAny = new boolean[1];
     rows.forEach(
         (key, entry) -> {
@@ -154,7 +157,7 @@ final class Document {
 
   private boolean isComplete(Slice[] parts) {
     for (int at = 0; at < parts.length; at++) {
-      if (parts[at] == null && tree.node(node.parts[at]).isRequired) {
+      if (parts[at] == null && tree.node(node.parts()[at]).isRequired()) {
         return false;
       }
     }
@@ -162,7 +165,7 @@ final class Document {
   }
 
   private InternalRow document(Found found) {
-    Object[] values = new Object[node.outputs.size()];
+    Object[] values = new Object[node.outputs().size()];
     for (int at = 0; at < values.length; at++) {
       values[at] = cells.get(at).value(found);
     }
@@ -175,9 +178,9 @@ final class Document {
 
   /** The part of a parent that has no rows there. */
   private static Object missing(Node child) {
-    if (child.totals != null) {
-      return child.totals.new Sum().result();
+    if (child.totals() != null) {
+      return child.totals().new Sum().result();
     }
-    return child.isMany ? new GenericArrayData(new Object[0]) : null;
+    return child.isMany() ? new GenericArrayData(new Object[0]) : null;
   }
 }

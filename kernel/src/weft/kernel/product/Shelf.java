@@ -1,8 +1,9 @@
 package weft.kernel.product;
 
-import java.nio.ByteBuffer;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
+import weft.kernel.change.KeyedValues;
+import weft.kernel.change.Station;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -28,14 +29,14 @@ final class Shelf {
 
   Shelf(BucketStore store, int node, byte[] link) {
     this.store = store;
-    this.name = name(HEAD, node, link);
+    this.name = Station.name(HEAD, node, link);
     byte[] written = store.get(name);
     Blob in = written == null ? null : Packed.unpack(written);
     this.bytesBefore = in == null ? 0 : in.array().length;
     this.toldBefore = in == null ? null : in.getArray();
     this.told = toldBefore;
-    this.rows = new KeyedValues(store, name(ROWS, node, link), in);
-    this.readers = new KeyedValues(store, name(READERS, node, link), in);
+    this.rows = new KeyedValues(store, Station.name(ROWS, node, link), in);
+    this.readers = new KeyedValues(store, Station.name(READERS, node, link), in);
   }
 
   /** Writes what has changed. */
@@ -54,13 +55,5 @@ final class Shelf {
     rows.write(out);
     readers.write(out);
     store.put(name, Packed.pack(out));
-  }
-
-  private static byte[] name(byte kind, int node, byte[] link) {
-    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
-        .put(kind)
-        .putInt(node)
-        .put(link)
-        .array();
   }
 }
