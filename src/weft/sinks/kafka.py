@@ -57,7 +57,11 @@ class KafkaOptions(Options):
 
     topic: Annotated[
         str,
-        Key(TOPIC, "The topic; it is made if it is not there, compacted for documents and updating queries.", "revenue"),
+        Key(
+            TOPIC,
+            "The topic; it is made if it is not there, compacted for documents and queries.",
+            "revenue",
+        ),
     ]
     servers: Annotated[
         str, Key(TEXT, "Servers to ask first, with commas between.", "kafka-1:9092,kafka-2:9092")

@@ -36,7 +36,7 @@ class SinkFencedError(SinkError):
 class Target:
     """Whose rows a sink gets. `history` names one life of the stream's table: a new table starts
     its knots anew, and what was delivered of an older one does not count for it. `is_current` if of a key the row that
-    comes last is the one that counts: those of products and updating queries are, the changes of a table need not be."""
+    comes last is the one that counts: so it is of products and queries, not of tables."""
 
     app: str
     pipeline: str

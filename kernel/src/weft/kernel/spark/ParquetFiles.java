@@ -65,13 +65,14 @@ public final class ParquetFiles implements Serializable {
     Job job = Job.getInstance(spark.sessionState().newHadoopConf());
     // Microseconds have statistics and are half as wide as Spark's default, which is for old
     // readers.
-    job.getConfiguration().set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
-    plainInLists(schema, "", false, job.getConfiguration());
+    Configuration settings = job.getConfiguration();
+    settings.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
+    plainInLists(schema, "", false, settings);
     for (String unique : UNIQUE) {
-      job.getConfiguration().setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#" + unique, false);
+      settings.setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#" + unique, false);
     }
     this.factory = new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), schema);
-    this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), job.getConfiguration());
+    this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), settings);
   }
 
   public static ParquetFiles of(org.apache.spark.sql.SparkSession session, StructType schema)
