@@ -117,3 +117,13 @@ def keyless(spec: PipelineSpec, key: Sequence[str], path: Path, report: Problems
         f"Keep {', '.join(key)}.",
         on_key=True,
     )
+
+
+def other_key(stream: StreamSpec, path: Path, report: Problems) -> None:
+    """Note a key that is declared of a changing stream and is not the one by which its rows replace one another."""
+    report.add(
+        "project.changing",
+        (*path, "key"),
+        f"The rows of stream {stream.name!r} replace one another by {', '.join(stream.key)}, and by no other key.",
+        "Leave `key` out.",
+    )

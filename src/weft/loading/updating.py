@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.loading.document import Path
 from weft.loading.problem import Problems
@@ -47,6 +48,17 @@ def find_columns(
         where = error.ids.pop("path", ())
         report.add_error(error, (*path, _key(spec), *where))
         return None
+
+
+def as_spelled(spec: PipelineSpec, tables: Sequence[TableColumns]) -> PipelineSpec:
+    """The pipeline of a query that fits its streams, with their columns as these spell them."""
+    columns = [one.columns for one in tables]
+    if spec.join is not None:
+        on = [[columns[side].get(pair[side]).name for side in range(2)] for pair in spec.join["on"]]
+        return replace(spec, join={**spec.join, "on": on})
+    said = spec.group or spec.top or {}
+    said = {**said, "by": [columns[0].get(name).name for name in said["by"]]}
+    return replace(spec, group=said) if spec.group is not None else replace(spec, top=said)
 
 
 def _key(spec: PipelineSpec) -> str:

@@ -55,7 +55,8 @@ def grouped(said: Grouping, stream: str, table: TableColumns) -> UpdatingQuery:
         "columns": [{"name": name} for name in columns.names],
         "key": places(key, columns),
     }
-    return UpdatingQuery(columns, key, "group", (reading.to_kernel(),), form)
+    deciding = (tuple(reading.columns),)
+    return UpdatingQuery(columns, key, "group", (reading.to_kernel(),), deciding, form)
 
 
 def _check_kept(aggregate: Aggregate) -> None:

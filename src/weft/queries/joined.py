@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from weft.gate.coercion import INTEGRALS, NESTED, common
@@ -26,9 +27,12 @@ def joined(said: Joining, streams: Sequence[str], tables: Sequence[TableColumns]
     left, right = (Reading(name, one) for name, one in zip(streams, tables, strict=True))
     pairs = [_pair(left, right, pair) for pair in said.on]
     halves = [[cast(pair[side], kind) for *pair, kind in pairs] for side in range(2)]
+    deciding = (tuple(left.columns), tuple(right.columns))
     if said.type in ("semi", "anti"):
-        return _narrowed(said, left, right, halves)
-    return _widened(said, left, right, pairs, halves)
+        found = _narrowed(said, left, right, halves)
+    else:
+        found = _widened(said, left, right, pairs, halves)
+    return replace(found, deciding=deciding)
 
 
 def _narrowed(
@@ -98,7 +102,8 @@ def _query(
         "columns": made,
         "key": places(key, columns),
     }
-    return UpdatingQuery(columns, key, "join", tuple(one.to_kernel() for one in readings), form)
+    needs = tuple(one.to_kernel() for one in readings)
+    return UpdatingQuery(columns, key, "join", needs, (), form)
 
 
 def _key(

@@ -31,6 +31,8 @@ class UpdatingQuery:
     key: tuple[str, ...]
     step: str
     needs: tuple[Mapping[str, Any], ...]
+    deciding: tuple[tuple[str, ...], ...]
+    """The columns of each stream by which results come about: its key, and what is joined, grouped or ordered by."""
     form: Mapping[str, Any]
     entry: ClassVar = "query.Query.attach"
 

@@ -26,6 +26,7 @@ def ranked(said: Ranking, stream: str, table: TableColumns) -> UpdatingQuery:
             checked = reading.checked(text)
         check_order(checked.type, "The order", "order")
         order.append((checked.sql, falls))
+    deciding = (tuple(reading.columns),)
     columns = table.columns
     form = {
         "type": "top",
@@ -40,4 +41,4 @@ def ranked(said: Ranking, stream: str, table: TableColumns) -> UpdatingQuery:
         "key": places(table.key, columns),
         "limit": said.limit,
     }
-    return UpdatingQuery(columns, table.key, "top", (reading.to_kernel(),), form)
+    return UpdatingQuery(columns, table.key, "top", (reading.to_kernel(),), deciding, form)

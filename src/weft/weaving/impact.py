@@ -95,6 +95,8 @@ def _entering(project: Project, spec: PipelineSpec, position: int) -> dict[str, 
     own = project.schema_of(spec.inputs[position])
     if spec.join is None:
         return {name: {name} for name in own.names}
+    if spec.join["type"] in ("semi", "anti") and position == 1:
+        return {}
     pairs = spec.join["on"]
     keys = {right: left for left, right in pairs} if position == 1 else {}
     return {keys.get(name, name): {name} for name in own.names}
@@ -104,7 +106,7 @@ def _operator_columns(project: Project, spec: PipelineSpec, position: int) -> It
     """The columns of one of its inputs that a window, join or dedupe names, as the input spells them."""
     schema = project.schema_of(spec.inputs[position])
     if spec.updating:
-        yield from find_query(spec.name, project).needs[position]["columns"]
+        yield from find_query(spec.name, project).deciding[position]
     elif spec.join is not None:
         yield from (pair[position] for pair in spec.join["on"])
     elif spec.window is not None:
