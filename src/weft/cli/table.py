@@ -69,13 +69,13 @@ def _column(text: str) -> tuple[str, str]:
 
 def _render_tables(output: Printer, tables: list[dict[str, Any]]) -> None:
     output.table(
-        ["TABLE", "KEY", "KNOT", "TOPIC", "READ BY"],
+        ["TABLE", "KEY", "KNOT", "FROM", "READ BY"],
         (
             [
                 one["name"],
                 ", ".join(one["key"]),
                 one["knot"],
-                one["topic"],
+                one["topic"] or one["table"],
                 ", ".join(one["readers"]),
             ]
             for one in tables

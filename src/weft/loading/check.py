@@ -7,8 +7,9 @@ is checked.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path as Folder
 from typing import Any
 
@@ -33,7 +34,8 @@ from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
 from weft.sources.learn import learn_columns
-from weft.sources.options import declaration
+from weft.sources.options import declaration, tells_changes
+from weft.sources.postgres.learn import learn_table
 from weft.sources.sample import infer
 from weft.steps.compile import compile_step, new_name
 from weft.steps.function import FunctionVersion
@@ -99,7 +101,7 @@ class _Checker:
         if schema is None:
             return
         key, event_time = self.check_columns(stream, schema, key or (), event_time)
-        changing = stream.source is not None and stream.source.kind == "debezium"
+        changing = stream.source is not None and tells_changes(stream.source.kind)
         if changing:
             schema = with_change(schema)
             check_table(stream, key, self.report)
@@ -116,9 +118,13 @@ class _Checker:
         )
 
     def inferred(self, stream: DraftStream) -> Schema | None:
-        """The columns of a stream that declares none, from its files."""
+        """The columns of a stream that declares none, from its files, its events or its database."""
         source = stream.source
-        learners = {"files": _infer, "debezium": learn_columns}
+        learners: dict[str, Callable[[Mapping[str, Any]], Schema]] = {
+            "files": _infer,
+            "debezium": learn_columns,
+            "postgres": partial(learn_table, stream.name),
+        }
         if source is None or source.kind not in learners:
             reason = f"source {source.kind if source else 'none'!r} cannot tell them"
         elif any(faults(declaration(source.kind), source.options)):

@@ -67,7 +67,7 @@ class Journal:
             return after
         stated = {"position": self._source.position()} if isinstance(self._source, Seekable) else {}
         records = [(0, _encoded(event)) for event in events]
-        self._segments.append(records, number=after + 1, stated=stated)
+        self._segments.append(records, number=after + 1, stated=stated, only=True)
         return after + 1
 
     def committed(self, number: int) -> None:
