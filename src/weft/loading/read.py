@@ -158,16 +158,15 @@ def read_table(name: str, cursor: Cursor) -> DraftStream:
     cursor.check_name("table", name)
     parts = cursor.parts(TableKeys, f"table {name!r}")
     options = {key: parts[key].value for key in keys(DebeziumSource) if key in parts}
-    source: SourceSpec | None = SourceSpec("debezium", options)
+    source = SourceSpec("debezium", options)
     if "source" in parts:
-        source = read_source(parts["source"])
-    if source is not None and not tells_changes(source.kind):
+        source = read_source(parts["source"]) or source
+    if not tells_changes(source.kind):
         cursor.child("source").wrong(
             "project.not-changing",
             f"Table {name!r} has a source {source.kind!r}, whose records are no changes of rows.",
             "Declare it below `streams`, or use `postgres` or `debezium`.",
         )
-        source = None
     return DraftStream(
         name,
         cursor.path,

@@ -29,12 +29,12 @@ from weft.sources.postgres.catalogue import (
 )
 from weft.sources.postgres.event import ChangePlace, TableEvents, emptied, filled
 from weft.sources.postgres.message import (
-    Begun,
-    Committed,
     Delete,
     Insert,
     Message,
     Relation,
+    TransactionBegin,
+    TransactionEnd,
     Truncate,
     Update,
 )
@@ -95,7 +95,7 @@ class TableChanges:
         self._stream: Replication | None = None
         self._table: CatalogueTable | None = None
         self._events: TableEvents | None = None
-        self._begun: Begun | None = None
+        self._begun: TransactionBegin | None = None
         self._serial = 0
         self._left: list[tuple[bytes, tuple[int, int]]] = []
         self._is_asked = False
@@ -265,9 +265,9 @@ class TableChanges:
                 case Alive(place=told, asks=asks):
                     safe = max(safe, told) if self._begun is None else safe
                     self._is_asked = self._is_asked or asks
-                case Begun():
+                case TransactionBegin():
                     self._begun, self._serial = message, 0
-                case Committed(end=end):
+                case TransactionEnd(end=end):
                     self._begun, safe = None, max(safe, end)
                 case _:
                     self._left = list(self._told(message))
@@ -296,7 +296,7 @@ class TableChanges:
             if message.number == self._table.number:
                 self._events = self._altered(message)
             return
-        assert not isinstance(message, Begun | Committed)
+        assert not isinstance(message, TransactionBegin | TransactionEnd)
         numbers = message.relations if isinstance(message, Truncate) else (message.relation,)
         if self._table.number not in numbers:
             return

@@ -33,7 +33,7 @@ Row = tuple[Value, ...]
 
 
 @dataclass(frozen=True)
-class Begun:
+class TransactionBegin:
     """A transaction begins whose commit stands at `commit` in the log."""
 
     commit: int
@@ -42,7 +42,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Committed:
+class TransactionEnd:
     """The transaction is told; `end` is the place behind it."""
 
     commit: int
@@ -101,7 +101,7 @@ class Truncate:
     relations: tuple[int, ...]
 
 
-Message = Begun | Committed | Relation | Insert | Update | Delete | Truncate
+Message = TransactionBegin | TransactionEnd | Relation | Insert | Update | Delete | Truncate
 
 
 def decode(data: bytes) -> Message | None:
@@ -170,14 +170,14 @@ class _Bytes:
         return self.data[self.at : self.at + 1] in kinds
 
 
-def _begin(data: _Bytes) -> Begun:
+def _begin(data: _Bytes) -> TransactionBegin:
     commit, at_us, transaction = data.take(_BEGIN)
-    return Begun(commit, at_us + EPOCH_US, transaction)
+    return TransactionBegin(commit, at_us + EPOCH_US, transaction)
 
 
-def _commit(data: _Bytes) -> Committed:
+def _commit(data: _Bytes) -> TransactionEnd:
     _, commit, end, _ = data.take(_COMMIT)
-    return Committed(commit, end)
+    return TransactionEnd(commit, end)
 
 
 def _relation(data: _Bytes) -> Relation:
