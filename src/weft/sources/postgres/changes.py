@@ -90,7 +90,7 @@ class TableChanges:
         self._reading = reading
         self._position = LogPosition(in_snapshot=True)
         self._is_new = True
-        self._record = SlotRecord.find(reading.folder)
+        self._record: SlotRecord | None = None
         self._snapshot: Snapshot | None = None
         self._stream: Replication | None = None
         self._table: CatalogueTable | None = None
@@ -107,6 +107,7 @@ class TableChanges:
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Go on from what the journal's last segment says."""
+        self.close()
         self._position = codec.unpack(LogPosition, position)
         self._is_new = False
 
@@ -137,6 +138,7 @@ class TableChanges:
 
     def _open(self) -> None:
         reading, address = self._reading, self._reading.address
+        self._record = SlotRecord.find(reading.folder)
         owner = self._record.owner if self._record is not None else ""
         with address.connect(owner) as connection:
             slots.check_server(connection, address)
