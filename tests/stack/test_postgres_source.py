@@ -163,9 +163,7 @@ def code_of(table: FollowedTable) -> str:
 
 
 def places(table: FollowedTable) -> list[tuple[int, int]]:
-    return [
-        (one["source"]["commit_lsn"], one["source"]["event_serial_no"]) for one in table.events
-    ]
+    return [(one["source"]["commit_lsn"], one["source"]["event_serial_no"]) for one in table.events]
 
 
 def test_rows_that_are_there_come_first_and_then_every_change(
@@ -306,7 +304,10 @@ def test_a_snapshot_that_was_interrupted_begins_again_and_takes_away_what_is_gon
     table.drop()
     postgres.run(f"delete from {name} where id in (1, 9); update {name} set a = 'y' where id = 2")
     table.reads_until(rows_of(postgres, name))
-    assert len(postgres.run("select 1 from pg_replication_slots where slot_name = %s", slot(table))) == 1
+    assert (
+        len(postgres.run("select 1 from pg_replication_slots where slot_name = %s", slot(table)))
+        == 1
+    )
 
 
 def slot(table: FollowedTable) -> str:
@@ -327,7 +328,9 @@ def change(postgres: Postgres, name: str, seed: int, count: int) -> None:
                     f"update {name} set big = repeat('{to} ', 3000) where id = {of}",
                     f"delete from {name} where id = {of}",
                     f"update {name} set id = {to}, big = 'small' where id = {of}",
-                    f"truncate {name}" if rng.random() < 0.05 else f"delete from {name} where id = {to}",
+                    f"truncate {name}"
+                    if rng.random() < 0.05
+                    else f"delete from {name} where id = {to}",
                 ]
             )
             try:
@@ -342,7 +345,9 @@ def test_nothing_is_lost_or_doubled_while_readers_die_and_rows_change(
 ) -> None:
     postgres.run(f"create table {name} (id int primary key, a text, big text)")
     postgres.run(f"alter table {name} alter column big set storage external")
-    postgres.run(f"insert into {name} select g, 'x', repeat('y', 5000) from generate_series(0, 59) g")
+    postgres.run(
+        f"insert into {name} select g, 'x', repeat('y', 5000) from generate_series(0, 59) g"
+    )
     table, rng = follow(postgres, name, tmp_path), Random(7)
     append = Segments.append
 
@@ -356,9 +361,7 @@ def test_nothing_is_lost_or_doubled_while_readers_die_and_rows_change(
         return number
 
     monkeypatch.setattr(Segments, "append", dying)
-    writers = [
-        threading.Thread(target=change, args=(postgres, name, seed, 150)) for seed in (1, 2)
-    ]
+    writers = [threading.Thread(target=change, args=(postgres, name, seed, 150)) for seed in (1, 2)]
     for writer in writers:
         writer.start()
     deaths = 0
@@ -381,7 +384,8 @@ def test_nothing_is_lost_or_doubled_while_readers_die_and_rows_change(
 
 
 def test_a_server_that_is_stopped_or_killed_is_read_on(
-    tmp_path: Path, follow: Follow,
+    tmp_path: Path,
+    follow: Follow,
 ) -> None:
     with Postgres(tmp_path / "server", fsync="on") as server:
         server.run("create table t (id int primary key)")
@@ -398,8 +402,7 @@ def test_a_server_that_is_stopped_or_killed_is_read_on(
         stopping = threading.Thread(target=server.stop)
         stopping.start()
         with pytest.raises(WeftError):
-            while True:
-                table.read()
+            wait_until(table.read, what="it did not stop")
         stopping.join()
         server.start()
         server.run("insert into t values (3)")
@@ -525,7 +528,13 @@ def test_a_table_that_is_altered_goes_on_if_what_is_declared_is_there(
     ],
 )
 def test_a_table_that_cannot_be_followed_is_refused(
-    postgres: Postgres, name: str, tmp_path: Path, follow: Follow, ddl: str, keys: dict[str, Any], code: str
+    postgres: Postgres,
+    name: str,
+    tmp_path: Path,
+    follow: Follow,
+    ddl: str,
+    keys: dict[str, Any],
+    code: str,
 ) -> None:
     postgres.run(ddl.format(name))
     options = {key: value.format(name) for key, value in keys.pop("options", {}).items()}
@@ -580,7 +589,9 @@ def test_a_log_that_was_thrown_away_is_found_out(tmp_path: Path, follow: Follow)
         assert code_of(table) == "source.slot-lost"
 
 
-def test_partitions_are_one_table(postgres: Postgres, name: str, tmp_path: Path, follow: Follow) -> None:
+def test_partitions_are_one_table(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
     postgres.run(f"create table {name} (id int primary key, a text) partition by range (id)")
     postgres.run(f"create table {name}_1 partition of {name} for values from (0) to (10)")
     postgres.run(f"create table {name}_2 partition of {name} for values from (10) to (20)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +17,11 @@ from weft.sources.segment import JOURNAL
 
 FORMAT = "weft.kernel.source.JournalSource"
 
+TICK = "source.TickSource.tick"
+
 _FAILED: dict[str, WeftError] = {}
+_AILING: set[str] = set()
+"""The journals whose source failed when it was last asked."""
 
 
 def open_pulled(
@@ -30,7 +35,9 @@ def open_pulled(
 ) -> DataFrame:
     """The records of a source in raw form; it is made when the first of them is asked for."""
     place = str(folder / JOURNAL)
-    pulled = PulledJournal(name, place, source, most=most, keep=keep)
+    # A batch, if an empty one, shows that a pipeline is well again.
+    well = partial(kernel.call, spark, TICK, name)
+    pulled = PulledJournal(place, source, most=most, keep=keep, well=well)
     kernel.hand_over(spark, "source.JournalSource.open", place, pulled)
     return spark.readStream.format(FORMAT).option("name", place).option("path", place).load()
 
@@ -50,18 +57,18 @@ class PulledJournal:
 
     def __init__(
         self,
-        name: str,
         place: str,
         source: Callable[[], EventSource],
         *,
         most: int,
         keep: int | None,
+        well: Callable[[], None],
     ) -> None:
-        self._name = name
         self._place = place
         self._source = source
         self._most = most
         self._keep = keep
+        self._well = well
         self._journal: Journal | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -74,10 +81,15 @@ class PulledJournal:
                     return after
                 if self._journal is None:
                     self._journal = Journal(self._place, self._source(), keep=self._keep)
-                return self._journal.next(after, max_events=self._most)
+                number = self._journal.next(after, max_events=self._most)
         except WeftError as error:
             _FAILED[self._place] = error
+            _AILING.add(self._place)
             raise
+        if self._place in _AILING:
+            _AILING.discard(self._place)
+            self._well()
+        return number
 
     def committed(self, number: int) -> None:
         """Everything up to this segment was read for good."""
