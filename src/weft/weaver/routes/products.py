@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft import codec
+from weft.declared.read import made
 from weft.errors import WeftError
 from weft.products.cause import Cause
 from weft.products.tree import Product
 from weft.products.write import write_product
-from weft.project.definition import MissingNameError, PipelineSpec
+from weft.project.definition import MissingNameError, PipelineSpec, StreamSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import nearest
+from weft.sources.postgres.source import PostgresSource
 from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
 from weft.weaver.weaver import Weaver
 
@@ -61,6 +63,9 @@ class TableView:
     key: tuple[str, ...]
     columns: Mapping[str, str]
     topic: str
+    """The topic that its changes come by; empty where they are read from the database."""
+    table: str
+    """The table that they are read from; empty where they come by a topic."""
     readers: tuple[str, ...]
     knot: int | None
 
@@ -79,12 +84,19 @@ async def list_tables(weaver: UsesWeaver) -> Answer:
                     column.name: str(column.type) for column in one.schema if column.name != CHANGE
                 },
                 topic=str(one.source.options.get("topic", "")) if one.source else "",
+                table=_table_name(one),
                 readers=tuple(reader.name for reader in weaver.catalog.readers(one.name)),
                 knot=weaver.knots.head(one.name).number,
             )
             for one in tables
         ]
     )
+
+
+def _table_name(stream: StreamSpec) -> str:
+    if stream.source is None or stream.source.kind != "postgres":
+        return ""
+    return str(made(PostgresSource, stream.source.options).table_name(stream.name))
 
 
 @router.get("/products", response_model=list[ProductView])
