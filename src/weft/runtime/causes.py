@@ -21,7 +21,7 @@ from weft.runtime.trial import plain
 from weft.schema.change import CHANGE, EMPTIED
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
-from weft.streams.current import current, is_before
+from weft.streams.current import Newest, newest_of
 from weft.streams.tables import Tables
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from weft.runtime.worker import Worker
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 
 
 def find_causes(
@@ -52,21 +52,13 @@ def find_causes(
     return [one.cause(tables) for one in found]
 
 
-@dataclass(frozen=True)
-class _Newest:
-    """A row as it is, and of the columns that its change did not bring, the ids of the changes that did."""
-
-    row: Row
-    kept: dict[str, str]
-
-
 @dataclass
 class _Found:
     """A row in its place, with those found by it."""
 
     path: str
     part: Part
-    newest: _Newest
+    newest: Newest
     parts: list[_Found] = field(default_factory=list)
 
     @property
@@ -85,7 +77,7 @@ class _Found:
             position=change["position"],
             at=None if change["at"] is None else change["at"].isoformat(),
             transaction=change["transaction"],
-            kept=self.newest.kept,
+            kept={name: row[WEFT]["id"] for name, row in self.newest.brought.items()},
             parts=tuple(part.cause(tables) for part in self.parts),
         )
 
@@ -103,7 +95,7 @@ def _grow(parents: list[_Found], tables: Mapping[str, _Table]) -> None:
         types = [table.frame.schema[theirs] for _, theirs in part.on]
         below = []
         if links:
-            found: dict[tuple[Any, ...], list[_Newest]] = {}
+            found: dict[tuple[Any, ...], list[Newest]] = {}
             for one in tables[part.table].linked(columns, types, links, part.filter):
                 found.setdefault(tuple(one.row[column] for column in columns), []).append(one)
             for parent, link in zip(parents, looked, strict=True):
@@ -125,7 +117,7 @@ class _Table:
     def frame(self) -> DataFrame:
         return self._spark.read.option("mergeSchema", "true").parquet(*self._files)
 
-    def of_key(self, key: Sequence[str], filter: str | None) -> list[_Newest]:
+    def of_key(self, key: Sequence[str], filter: str | None) -> list[Newest]:
         """The row of a key that is written as text."""
         if not self._files:
             return []
@@ -141,7 +133,7 @@ class _Table:
         types: Sequence[StructField],
         links: set[tuple[Any, ...]],
         filter: str | None,
-    ) -> list[_Newest]:
+    ) -> list[Newest]:
         """The rows whose columns are one of some links, in the order of their keys."""
         if not self._files:
             return []
@@ -151,7 +143,7 @@ class _Table:
         found = self._newest(self.frame.join(f.broadcast(wanted), pairs, "left_semi"), filter)
         return [one for one in found if tuple(one.row[column] for column in columns) in links]
 
-    def _newest(self, changed: DataFrame, filter: str | None) -> list[_Newest]:
+    def _newest(self, changed: DataFrame, filter: str | None) -> list[Newest]:
         """The rows as they are that some changes were of, whatever other changes there were of them."""
         names = [quoted(name) for name in self.key]
         keys = changed.select(*(f.col(name).alias(f"k{at}") for at, name in enumerate(names)))
@@ -162,14 +154,14 @@ class _Table:
         changes = [row.asDict(recursive=True) for row in of_keys.unionByName(of_all).collect()]
         wanted = {tuple(row) for row in keys.collect()}
         found = [
-            _filled(dict(row), changes, self.key)
-            for row in current(changes, self.key)
-            if tuple(row[name] for name in self.key) in wanted
+            one
+            for one in newest_of(changes, self.key)
+            if tuple(one.row[name] for name in self.key) in wanted
         ]
         in_order = sorted(found, key=lambda one: str([one.row[name] for name in self.key]))
         return self._passing(in_order, filter)
 
-    def _passing(self, found: list[_Newest], filter: str | None) -> list[_Newest]:
+    def _passing(self, found: list[Newest], filter: str | None) -> list[Newest]:
         if filter is None or not found:
             return found
         changes = self.frame.where(f.col(f"{WEFT}.id").isin([one.row[WEFT]["id"] for one in found]))
@@ -178,20 +170,3 @@ class _Table:
         )
         passing = {row["id"] for row in judged.collect() if row["passes"]}
         return [one for one in found if one.row[WEFT]["id"] in passing]
-
-
-def _filled(row: Row, changes: Sequence[Row], key: Sequence[str]) -> _Newest:
-    """A row with the values that its change left out, each from the newest change before it that has it."""
-    kept: dict[str, str] = {}
-    older = [
-        one
-        for one in changes
-        if all(one[name] == row[name] for name in key) and is_before(one, row)
-    ]
-    for column in row[CHANGE]["kept"] or ():
-        brought = [one for one in older if column not in (one[CHANGE]["kept"] or ())]
-        newest = next(iter(current(brought, key)), None)
-        if newest is not None:
-            row[column] = newest[column]
-            kept[column] = newest[WEFT]["id"]
-    return _Newest(row, kept)
