@@ -281,7 +281,8 @@ def _project(**said: Any) -> Project:
 
 def _with_table(key: Key, said: dict[str, Any]) -> Project:
     columns = {"email": "string", "joined": "timestamp"}
-    table = {**_examples(TableKeys), "columns": columns, **said}
+    origin = {} if "source" in said else {"topic": "app.public.users"}
+    table = {**origin, **_examples(TableKeys), "columns": columns, **said}
     return {"app_name": "shop", "tables": {"users": table}}
 
 

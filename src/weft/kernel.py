@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from weft.errors import WeftError
@@ -24,6 +25,13 @@ def call(spark: SparkSession, method: str, *arguments: Any) -> Any:
     for name in method.split("."):
         found = getattr(found, name)
     return found(*(_handed(argument) for argument in arguments))
+
+
+def hand_over(spark: SparkSession, method: str, name: str, called: Any) -> None:
+    """Give the kernel, by one of its methods, an object that it calls back; its class names the interface."""
+    assert spark._sc is not None
+    ensure_callback_server_started(spark._sc._gateway)  # type: ignore[no-untyped-call]
+    call(spark, method, name, called)
 
 
 def list_of(spark: SparkSession, frames: Iterable[DataFrame]) -> Any:

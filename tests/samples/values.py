@@ -29,6 +29,8 @@ from weft.project.secret import definition_of
 from weft.runtime.layout import Layout
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
+from weft.sources.postgres.changes import LogPosition
+from weft.sources.postgres.slot import SlotRecord
 from weft.steps.function import FunctionVersion
 from weft.steps.step import steps_from
 from weft.streams.note import Definitions, Note
@@ -359,6 +361,10 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     KnownSchema: (KnownSchema(ORDERS), KnownSchema(NESTED)),
     Layout: (Layout(2, 8),),
     Lease: (Lease("clean", "worker-1", 1), Lease("revenue", None, 42)),
+    LogPosition: (
+        LogPosition(in_snapshot=True),
+        LogPosition(in_snapshot=False, commit=24_248_984, serial=5, safe=24_249_000),
+    ),
     Mark: (
         Mark("clean", 0, HISTORY, GENERATIONS[0]),
         Mark("revenue", 3, HISTORY, GENERATIONS[1], 7, OTHER_ID),
@@ -378,6 +384,10 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     ),
     Project: (PROJECT, RICH_PROJECT),
     Rule: (RULE, RICH_RULE),
+    SlotRecord: (
+        SlotRecord("0c9a6a1f2b3d", "weft_users", "7708746969739095788", 16_384),
+        SlotRecord("0c9a6a1f2b3d", "weft_users", "7708746969739095788", 16_384, told=24_249_000),
+    ),
     StoreRecord: (
         StoreRecord(HISTORY, GENERATIONS[:1], MOMENT, HISTORY),
         StoreRecord(HISTORY, GENERATIONS, MOMENT, LIFE),

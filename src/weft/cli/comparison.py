@@ -60,7 +60,8 @@ def compare(
             product=name,
         )
     known = {
-        table: table_of(one["topic"], one["columns"], one["key"]) for table, one in tables.items()
+        table: table_of(one["topic"], one["columns"], one["key"], found=one["table"])
+        for table, one in tables.items()
     }
     query = document_query(product, known)
     schema = Schema.of(view["columns"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlglot import exp, parse_one
 
@@ -76,9 +77,22 @@ def _outside(project: Project, stream: StreamSpec | None) -> dict[str, Any]:
     if source.kind in ("kafka", "debezium"):
         servers = options.get("servers", "localhost:9092")
         return {"namespace": f"kafka://{servers}", "name": str(options.get("topic"))}
+    if source.kind == "postgres":
+        return _table(options, stream.name if stream else "")
     if source.kind == "files":
         return {"namespace": "file", "name": str(options.get("path"))}
     return {"namespace": source.kind, "name": stream.name if stream else ""}
+
+
+def _table(options: Mapping[str, Any], stream: str) -> dict[str, Any]:
+    """A table of PostgreSQL, as OpenLineage names it."""
+    url = urlsplit(str(options.get("url") or ""))
+    host = url.hostname or options.get("host") or "localhost"
+    port = url.port or options.get("port") or 5432
+    database = url.path.strip("/") or options.get("database") or ""
+    table = str(options.get("table") or stream)
+    named = table if "." in table else f"public.{table}"
+    return {"namespace": f"postgres://{host}:{port}", "name": f"{database}.{named}".lstrip(".")}
 
 
 def _output(

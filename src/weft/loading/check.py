@@ -33,6 +33,7 @@ from weft.schema.change import with_change
 from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
+from weft.sources.options import tells_changes
 from weft.steps.compile import compile_step
 from weft.steps.function import FunctionVersion
 from weft.steps.step import Filter, Function, Rename, Set, Step
@@ -97,7 +98,7 @@ class _Checker:
         if schema is None:
             return
         key, event_time = check_columns(stream, schema, key or (), event_time, self.report)
-        changing = stream.source is not None and stream.source.kind == "debezium"
+        changing = stream.source is not None and tells_changes(stream.source.kind)
         if changing:
             schema = with_change(schema)
             check_table(stream, key, self.report)

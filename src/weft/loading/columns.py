@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from weft.declared.read import faults
@@ -17,14 +18,19 @@ from weft.schema.path import find_path
 from weft.schema.schema import Schema
 from weft.sources.learn import learn_columns
 from weft.sources.options import declaration
+from weft.sources.postgres.learn import learn_table
 from weft.sources.sample import infer
 from weft.steps.compile import new_name
 
 
 def inferred(stream: DraftStream, report: Problems) -> Schema | None:
-    """The columns of a stream that declares none, from its files."""
+    """The columns of a stream that declares none, from its files, its events or its database."""
     source = stream.source
-    learners = {"files": _infer, "debezium": learn_columns}
+    learners: dict[str, Callable[[Mapping[str, Any]], Schema]] = {
+        "files": _infer,
+        "debezium": learn_columns,
+        "postgres": partial(learn_table, stream.name),
+    }
     if source is None or source.kind not in learners:
         reason = f"source {source.kind if source else 'none'!r} cannot tell them"
     elif any(faults(declaration(source.kind), source.options)):

@@ -78,8 +78,9 @@ def _is_table(stream: StreamSpec) -> bool:
 
 def _table(stream: StreamSpec) -> dict[str, Any]:
     assert stream.source is not None
+    is_topic = stream.source.kind == "debezium"
     written = {
-        **stream.source.options,
+        **(stream.source.options if is_topic else {"source": _part(stream.source)}),
         "key": list(stream.key),
         "columns": {one.name: str(one.type) for one in stream.schema if one.name != CHANGE},
         "sinks": [_part(sink) for sink in stream.sinks] or None,

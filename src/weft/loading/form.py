@@ -3,12 +3,14 @@ editors are made of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from weft.declared.key import Key
-from weft.declared.limit import FLAG, TEXT, Limit, names, shape
+from weft.declared.key import Key, keys
+from weft.declared.limit import FLAG, TEXT, Fault, Limit, names, shape
 from weft.sources.debezium import DebeziumSource
+from weft.sources.kafka import TOPIC
 
 MAX_TITLE = 200
 _USERS = {"email": "string", "username": "string"}
@@ -181,10 +183,40 @@ class StreamKeys:
     ] = None
 
 
+def _one_origin(written: Mapping[str, Any]) -> Fault | None:
+    """A table's changes come from a topic, or from another source, which has its own options."""
+    if "source" not in written:
+        if "topic" in written:
+            return None
+        return Fault(
+            "missing-key", "or `source`", ("topic",), hint="Add `topic: app.public.users`."
+        )
+    beside = [name for name in keys(DebeziumSource) if name in written]
+    if beside:
+        expected = "left out, or below `source`, which says where changes come from"
+        return Fault("unknown-value", expected, (beside[0],))
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableKeys(DebeziumSource):
-    """A table of a database: a stream of its changes, of which each replaces the row before with its key."""
+    """A table of a database: a stream of its changes, of which each replaces the row before with its key.
 
+    Changes come from a topic of Debezium's, under the keys of the source `debezium`, or from another `source`.
+    """
+
+    together = staticmethod(_one_origin)
+
+    topic: Annotated[str, replace(TOPIC, unsaid="needed, unless `source` is said")] = ""
+    source: Annotated[
+        Any,
+        Key(
+            _part("a kind of source with its options"),
+            "Where its changes come from, without Kafka: [postgres](#source-postgres).",
+            {"postgres": {"url": "postgresql://app@localhost/shop"}},
+            unsaid="the topic",
+        ),
+    ] = None
     key: Annotated[
         Any,
         Key(names(), "The columns of its primary key.", ["email"]),
@@ -195,7 +227,7 @@ class TableKeys(DebeziumSource):
             _part("a mapping of column to type"),
             "Its columns and their types: [types](#types). Columns that are not named are left out.",
             {"email": "string", "joined": "timestamp"},
-            unsaid="as the schema in its events has it",
+            unsaid="as the schema in its events, or the database has it",
         ),
     ] = None
     sinks: Annotated[

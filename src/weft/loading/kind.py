@@ -77,8 +77,9 @@ def is_installed(ref: str, folder: Path) -> bool:
 
 
 def anchored(spec: Spec, folder: Path) -> Spec:
-    """A source or sink of files with its path from the project's folder on, wherever a worker runs."""
-    path = spec.options.get("path")
-    if spec.kind != "files" or not isinstance(path, str) or "://" in path:
+    """A source or sink with the path of its file from the project's folder on, wherever a worker runs."""
+    name = {"files": "path", "postgres": "password_file"}.get(spec.kind, "")
+    path = spec.options.get(name)
+    if not isinstance(path, str) or "://" in path:
         return spec
-    return type(spec)(spec.kind, {**spec.options, "path": str(folder / path)})
+    return type(spec)(spec.kind, {**spec.options, name: str(folder / path)})

@@ -29,6 +29,7 @@ from weft.project.operator import Deduplication, Joining
 from weft.queries.form import Grouping, Ranking
 from weft.schema.schema import Field, Schema, parse_type
 from weft.sources.debezium import DebeziumSource
+from weft.sources.options import tells_changes
 from weft.steps.compile import new_name
 from weft.steps.step import Step, from_dict
 
@@ -155,14 +156,23 @@ def _schema(cursor: Cursor) -> Schema | None:
 
 
 def read_table(name: str, cursor: Cursor) -> DraftStream:
-    """A table: a stream of changes from a topic, under its own keys and those of the source."""
+    """A table: a stream of changes from a topic, under its own keys and those of the source, or from another source."""
     cursor.check_name("table", name)
     parts = cursor.parts(TableKeys, f"table {name!r}")
     options = {key: parts[key].value for key in keys(DebeziumSource) if key in parts}
+    source = SourceSpec("debezium", options)
+    if "source" in parts:
+        source = read_source(parts["source"]) or source
+    if not tells_changes(source.kind):
+        cursor.child("source").wrong(
+            "project.not-changing",
+            f"Table {name!r} has a source {source.kind!r}, whose records are no changes of rows.",
+            "Declare it below `streams`, or use `postgres` or `debezium`.",
+        )
     return DraftStream(
         name,
         cursor.path,
-        source=SourceSpec("debezium", options),
+        source=source,
         schema=_schema(parts["columns"]) if "columns" in parts else None,
         declares_schema="columns" in parts,
         key=parts["key"].names() if "key" in parts else None,

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from weft.products.tree import Part, Product, ProductError
+from weft.sources.postgres.name import TableName
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,14 @@ def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def table_of(topic: str, columns: Mapping[str, str], key: Sequence[str]) -> DatabaseTable:
-    """The table behind a topic of Debezium's, `prefix.schema.table`; columns come with their types."""
+def table_of(
+    topic: str, columns: Mapping[str, str], key: Sequence[str], *, found: str = ""
+) -> DatabaseTable:
+    """The table behind a topic of Debezium's, `prefix.schema.table`, or the one that was `found` in the database;
+    columns come with their types."""
+    named = TableName.parse(found)
+    if named is not None:
+        return DatabaseTable((named.schema, named.name), dict(columns), tuple(key))
     parts = topic.split(".")
     name = tuple(parts[-2:]) if len(parts) > 1 else (topic,)
     return DatabaseTable(name, dict(columns), tuple(key))

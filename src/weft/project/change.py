@@ -18,6 +18,7 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
     "files": ("path", "format"),
     "kafka": ("topic",),
     "debezium": ("topic",),
+    "postgres": ("table", "slot"),
     "python": ("class",),
 }
 """The options of a source that say what its positions mean."""

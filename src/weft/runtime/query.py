@@ -18,6 +18,7 @@ from weft.reason import told
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
+from weft.sources.spark.pulled import take_failure
 from weft.sources.stream import tick
 from weft.streams import read
 
@@ -98,6 +99,9 @@ class Query:
             return self._failure
         if self.run.draining.is_set():
             return None
+        source = take_failure(self.run.storage.source(self.run.stream.name))
+        if source is not None:
+            return source
         cause = self._query.exception()
         if cause is None and self._failure is None:
             return None

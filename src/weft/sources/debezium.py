@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import choice
@@ -27,6 +27,8 @@ class DebeziumSource(Source):
     milliseconds, below 10¹⁷ microseconds, else nanoseconds since 1970. Without one, a decimal that comes as base64 has
     the scale of its column, and a text of digits alone is a number.
     """
+
+    changes: ClassVar[bool] = True
 
     topic: Annotated[str, TOPIC]
     servers: Annotated[str, SERVERS] = "localhost:9092"

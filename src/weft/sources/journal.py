@@ -50,9 +50,8 @@ class Journal:
         self._segments = Segments(folder)
         self._source = source
         self._keep = keep
-        self._last = max(self._segments.numbers(), default=0)
-        if self._last and isinstance(source, Seekable):
-            source.seek(self._segments.get(self._last).stated["position"])
+        self._last = 0
+        self._seek(max(self._segments.numbers(), default=0))
 
     def next(self, after: int, *, max_events: int) -> int:
         """The number of the segment behind `after`, read from the source if it is not there yet.
@@ -62,13 +61,22 @@ class Journal:
         """
         if self._segments.find(after + 1) is not None:
             return after + 1
+        self._seek(after)
         events = list(self._source.read_batch(max_events) or ())
         if not events:
             return after
         stated = {"position": self._source.position()} if isinstance(self._source, Seekable) else {}
         records = [(0, _encoded(event)) for event in events]
-        self._segments.append(records, number=after + 1, stated=stated)
+        self._segments.append(records, number=after + 1, stated=stated, only=True)
+        self._last = after + 1
         return after + 1
+
+    def _seek(self, number: int) -> None:
+        """Have the source go on behind a segment that it was not asked for here: an earlier life wrote it, or another
+        worker that had the pipeline meanwhile."""
+        if number > self._last and isinstance(self._source, Seekable):
+            self._source.seek(self._segments.get(number).stated["position"])
+        self._last = number
 
     def committed(self, number: int) -> None:
         """Drop the segments that are so old that no rollback reaches them."""

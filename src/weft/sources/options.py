@@ -25,6 +25,7 @@ KINDS: Mapping[str, str] = {
     "files": "weft.sources.files:FilesSource",
     "kafka": "weft.sources.kafka:KafkaSource",
     "debezium": "weft.sources.debezium:DebeziumSource",
+    "postgres": "weft.sources.postgres.source:PostgresSource",
     "python": "weft.sources.python:PythonSource",
     "rule": "weft.sources.rule:RuleSource",
     "feed": "weft.sources.feed:FeedSource",
@@ -52,6 +53,8 @@ class Source:
     takes_others: ClassVar[bool] = False
     remembers: ClassVar[bool] = False
     """Whether its offsets point into files of its own, so that it needs a file system."""
+    changes: ClassVar[bool] = False
+    """Whether its records are change events, each of which replaces the row before with its key."""
 
     def open(
         self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
@@ -68,6 +71,11 @@ def declaration(kind: str) -> type[Source]:
     """The declaration of a kind of source."""
     module, _, name = KINDS[kind].partition(":")
     return cast(type[Source], getattr(import_module(module), name))
+
+
+def tells_changes(kind: str) -> bool:
+    """Whether the records of a kind of source are change events of a table."""
+    return kind in KINDS and declaration(kind).changes
 
 
 def csv_alone(options: Mapping[str, Any]) -> Fault | None:

@@ -107,10 +107,15 @@ class Segments:
         return segment
 
     def append(
-        self, records: Iterable[tuple[int, bytes]], *, number: int, stated: Mapping[str, Any]
+        self,
+        records: Iterable[tuple[int, bytes]],
+        *,
+        number: int,
+        stated: Mapping[str, Any],
+        only: bool = False,
     ) -> int:
-        """Write a segment durably under this number, or under the next free one, and return
-        which."""
+        """Write a segment durably under this number, or unless it is to have this one `only` under the next free
+        one, and return which."""
         self.folder.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
@@ -124,7 +129,9 @@ class Segments:
                 try:
                     os.link(name, self.path(number))
                     break
-                except FileExistsError:
+                except FileExistsError as error:
+                    if only:
+                        raise _taken(self.path(number)) from error
                     number += 1
         finally:
             os.unlink(name)
@@ -140,6 +147,17 @@ class Segments:
 
 def _sum(stated: Mapping[str, Any], content: bytes) -> str:
     return hashlib.sha256(json.dumps(dict(stated)).encode() + b"\n" + content).hexdigest()
+
+
+def _taken(path: Path) -> SegmentError:
+    return SegmentError(
+        f"Segment {path} was written by another worker, which has the source now.",
+        code="source.segment-taken",
+        domain="conflict",
+        retryable=True,
+        hint="What was read here is read again, from where that one stands.",
+        path=str(path),
+    )
 
 
 def _altered(path: Path) -> SegmentError:

@@ -22,7 +22,7 @@ from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed
-from weft.sources.options import SourceError, check_source
+from weft.sources.options import SourceError, check_source, tells_changes
 from weft.sources.parse import Parsing
 
 TICK = "weft.kernel.source.TickSource"
@@ -65,7 +65,7 @@ def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Pat
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:
     """How the records of this stream's source are parsed; those of a feed are always JSON, which of a stream of changes
     are change events too."""
-    if stream.source and stream.source.kind == "debezium":
+    if stream.source and tells_changes(stream.source.kind):
         return _changes(stream, stream.source.options)
     options = stream.source.options if stream.source and not fed else {}
     return Parsing(

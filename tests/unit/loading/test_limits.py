@@ -80,6 +80,7 @@ BASE: dict[str, dict[str, Any]] = {
     "files": {"path": "in", "format": "csv"},
     "kafka": {"servers": "a:1", "topic": "t", "format": "csv"},
     "debezium": {"topic": "t", "times": "us"},
+    "postgres": {"url": "postgresql://app@localhost/shop"},
     "rule": {},
     "feed": {},
 }

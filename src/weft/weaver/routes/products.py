@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft import codec
+from weft.declared.read import made
 from weft.errors import WeftError
+from weft.products.cause import Cause
 from weft.products.tree import Product
 from weft.products.write import write_product
-from weft.project.definition import MissingNameError, PipelineSpec
+from weft.project.definition import MissingNameError, PipelineSpec, StreamSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import nearest
+from weft.sources.postgres.source import PostgresSource
 from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, make_router
 from weft.weaver.weaver import Weaver
 
@@ -45,6 +48,14 @@ class DocumentView:
 
 
 @dataclass(frozen=True)
+class CausesView:
+    """A document, and the rows of its tables that it was put together from."""
+
+    document: DocumentView
+    rows: tuple[Cause, ...]
+
+
+@dataclass(frozen=True)
 class TableView:
     """A table: its key and columns, where its changes come from, who reads it, and where it stands."""
 
@@ -52,6 +63,9 @@ class TableView:
     key: tuple[str, ...]
     columns: Mapping[str, str]
     topic: str
+    """The topic that its changes come by; empty where they are read from the database."""
+    table: str
+    """The table that they are read from; empty where they come by a topic."""
     readers: tuple[str, ...]
     knot: int | None
 
@@ -70,12 +84,19 @@ async def list_tables(weaver: UsesWeaver) -> Answer:
                     column.name: str(column.type) for column in one.schema if column.name != CHANGE
                 },
                 topic=str(one.source.options.get("topic", "")) if one.source else "",
+                table=_table_name(one),
                 readers=tuple(reader.name for reader in weaver.catalog.readers(one.name)),
                 knot=weaver.knots.head(one.name).number,
             )
             for one in tables
         ]
     )
+
+
+def _table_name(stream: StreamSpec) -> str:
+    if stream.source is None or stream.source.kind != "postgres":
+        return ""
+    return str(made(PostgresSource, stream.source.options).table_name(stream.name))
 
 
 @router.get("/products", response_model=list[ProductView])
@@ -96,6 +117,23 @@ async def document(
     weaver: UsesWeaver, name: str, key: str, knot: KnotNumber | None = None
 ) -> Answer:
     """The document of a key, now or as of a knot. Several columns have / between them, or are a list in JSON."""
+    return Answer(await _document(weaver, name, key, knot), keeps_order=True)
+
+
+@router.get("/causes/{product}/{key:path}", response_model=CausesView)
+async def causes(
+    weaver: UsesWeaver, product: str, key: str, knot: KnotNumber | None = None
+) -> Answer:
+    """The changes that made the document of a key what it is, now or as of a knot: row by row of its tables."""
+    found = await _document(weaver, product, key, knot)
+    stream = weaver.catalog.stream(_product(weaver, product).to)
+    written = weaver.knots.get(stream.origin, found.knot)
+    asked = {"product": product, "key": list(found.key), "upto": dict(written.offsets.inputs)}
+    rows = await weaver.ask("causes", asked, timeout=300)
+    return Answer(CausesView(found, tuple(codec.from_form(Cause, row) for row in rows)))
+
+
+async def _document(weaver: Weaver, name: str, key: str, knot: int | None) -> DocumentView:
     spec = _product(weaver, name)
     values = _values(key, len(weaver.catalog.project().stream(spec.to).key))
     asked = {"stream": spec.to, "key": values, "knot": knot}
@@ -110,8 +148,7 @@ async def document(
             product=name,
         )
     found = json.loads(row["document"])
-    view = DocumentView(name, tuple(values), row["knot"], row["id"], found)
-    return Answer(view, keeps_order=True)
+    return DocumentView(name, tuple(values), row["knot"], row["id"], found)
 
 
 def _values(key: str, columns: int) -> list[str]:

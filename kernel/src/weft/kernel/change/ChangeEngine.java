@@ -53,16 +53,8 @@ final class ChangeEngine implements Engine {
   }
 
   @Override
-  public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
     Plan plan = handle.borrow();
-    try {
-      return run(plan, group, messages, store);
-    } finally {
-      handle.giveBack(plan);
-    }
-  }
-
-  private List<Row> run(Plan plan, int group, Iterator<Row> messages, BucketStore store) {
     List<Row> out = new ArrayList<>();
     Post post = new Post(plan, buckets);
     Outlet outlet = new Outlet(plan);
@@ -100,14 +92,41 @@ final class ChangeEngine implements Engine {
       add(out, group, BucketMessage.REPORT, report(group, counts));
     }
     StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
-    for (int step = Math.max(from, 1); step < to; step++) {
-      stations.run(post.tray(depth - step + 1));
+    for (int step = Math.max(from, 1); step < Math.min(to, step(0)); step++) {
+      stations.run(post.empty(depth - step + 1));
     }
-    post.close(out);
-    if (!outlet.isEmpty()) {
-      add(out, group, BucketMessage.PANES, outlet.toArray());
+    if (!isLast()) {
+      handle.giveBack(plan);
+      post.close(out);
+      return out.iterator();
     }
-    return out;
+    return ending(out.iterator(), stations.results(post.empty(0)), plan);
+  }
+
+  /** Messages, then results; the plan is given back behind the last of them. */
+  private Iterator<Row> ending(Iterator<Row> out, Iterator<byte[]> results, Plan plan) {
+    return new Iterator<>() {
+      private boolean isOver;
+
+      @Override
+      public boolean hasNext() {
+        if (out.hasNext() || results.hasNext()) {
+          return true;
+        }
+        if (!isOver) {
+          handle.giveBack(plan);
+          isOver = true;
+        }
+        return false;
+      }
+
+      @Override
+      public Row next() {
+        return out.hasNext()
+            ? out.next()
+            : RowFactory.create(BucketMessage.PANES, results.next());
+      }
+    };
   }
 
   /** Takes the changes of a table; returns how many records they were. */

@@ -1,12 +1,17 @@
 package weft.kernel.change;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Packed;
+import weft.kernel.bytes.Slice;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -46,13 +51,17 @@ public final class KeyedValues {
     return size;
   }
 
-  public byte[] get(byte[] key) {
-    return chunk(chunkOf(key)).get(key);
+  public boolean hasChanged() {
+    return !changed.isEmpty();
+  }
+
+  public Slice get(byte[] key) {
+    return chunk(chunkOf(Slice.of(key))).get(key);
   }
 
   public void put(byte[] key, byte[] value) {
-    int at = chunkOf(key);
-    size += chunk(at).put(key, value) ? 1 : 0;
+    int at = chunkOf(Slice.of(key));
+    size += chunk(at).put(Slice.of(key), Slice.of(value)) ? 1 : 0;
     changed.add(at);
     if (size > (FULL << bits)) {
       spread();
@@ -60,17 +69,28 @@ public final class KeyedValues {
   }
 
   public void remove(byte[] key) {
-    int at = chunkOf(key);
+    int at = chunkOf(Slice.of(key));
     if (chunk(at).remove(key)) {
       size--;
       changed.add(at);
     }
   }
 
-  public void forEach(BiConsumer<byte[], byte[]> each) {
+  public void forEach(BiConsumer<Slice, Slice> each) {
     for (int at = 0; at < 1 << bits; at++) {
       chunk(at).forEach(each);
     }
+  }
+
+  /** The entries in an order; a few that stand with their owner stay in it. */
+  public List<Keyed> sorted(Comparator<Keyed> order) {
+    if (bits == 0) {
+      return chunk(0).sorted(order);
+    }
+    List<Keyed> entries = new ArrayList<>(size);
+    forEach((key, value) -> entries.add(new Keyed(key, value)));
+    entries.sort(order);
+    return entries;
   }
 
   /** Writes what stands with the owner; chunks that have changed are kept by themselves. */
@@ -89,7 +109,7 @@ public final class KeyedValues {
         Blob written = new Blob();
         written.putInt(chunk.size());
         chunk.write(written);
-        store.put(nameOf(at), written.toArray());
+        store.put(nameOf(at), Packed.pack(written));
       }
     }
     changed.clear();
@@ -111,7 +131,7 @@ public final class KeyedValues {
     }
   }
 
-  private int chunkOf(byte[] key) {
+  private int chunkOf(Slice key) {
     return bits == 0 ? 0 : Post.hash(bits, key) & (1 << bits) - 1;
   }
 
@@ -124,7 +144,7 @@ public final class KeyedValues {
     if (written == null) {
       return new Chunk();
     }
-    Blob in = Blob.reading(written);
+    Blob in = Packed.unpack(written);
     return Chunk.read(in, in.getInt());
   }
 

@@ -12,9 +12,11 @@ import weft.kernel.spark.RowWriter;
 
 /** The results that a batch has changed, as rows: what happened, in which batch, the result. */
 public final class Outlet {
+  private static final int MOST_BYTES = 1 << 20;
+
   private final Plan.Result result;
   private final RowWriter writer;
-  private final Blob out = new Blob();
+  private Blob out = new Blob();
   private String batch = "";
 
   Outlet(Plan plan) {
@@ -68,7 +70,14 @@ public final class Outlet {
     return out.position() == 0;
   }
 
-  byte[] toArray() {
-    return out.toArray();
+  boolean isFull() {
+    return out.position() > MOST_BYTES;
+  }
+
+  /** Gives what was put out and has not been given yet. */
+  byte[] empty() {
+    byte[] given = out.toArray();
+    out = Blob.ofSize(given.length);
+    return given;
   }
 }

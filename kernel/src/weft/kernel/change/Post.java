@@ -7,6 +7,7 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Slice;
 import weft.kernel.window.bucket.BucketMessage;
 import weft.kernel.window.bucket.Buckets;
 
@@ -33,8 +34,12 @@ public final class Post {
   }
 
   static int hash(int seed, byte[] bytes) {
+    return hash(seed, Slice.of(bytes));
+  }
+
+  static int hash(int seed, Slice bytes) {
     return Murmur3_x86_32.hashUnsafeBytes2(
-        bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, seed);
+        bytes.array(), (long) Platform.BYTE_ARRAY_OFFSET + bytes.from(), bytes.length(), seed);
   }
 
   public void send(Letter letter) {
@@ -59,8 +64,9 @@ public final class Post {
     }
   }
 
-  List<Letter> tray(int level) {
-    return trays.get(level);
+  /** Takes the letters out of the tray of a level. */
+  List<Letter> empty(int level) {
+    return trays.set(level, new ArrayList<>());
   }
 
   /** The parcels, as messages. */

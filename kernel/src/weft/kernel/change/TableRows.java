@@ -43,6 +43,7 @@ final class TableRows extends RowGenerator {
   static final int HEAD = 8;
 
   private static final int LONGEST_NUMBER = 19;
+  private static final int MOST_BYTES = 1 << 20;
   private static final UTF8String DELETED = UTF8String.fromString("d");
   private static final UTF8String TRUNCATED = UTF8String.fromString("t");
   private static final UTF8String LAST = UTF8String.fromString("last");
@@ -122,7 +123,15 @@ final class TableRows extends RowGenerator {
     if (!isEmptied) {
       put(bucket, CHANGES | COUNTS, change);
     }
-    return NONE;
+    return parcels[bucket] != null && parcels[bucket].position() > MOST_BYTES
+        ? Mail.one(send(bucket))
+        : NONE;
+  }
+
+  private InternalRow send(int bucket) {
+    byte[] parcel = parcels[bucket].toArray();
+    parcels[bucket] = null;
+    return mail.message(bucket, BucketMessage.SEGMENT, 0, 0, parcel);
   }
 
   private void put(int bucket, int kind, Changed change) {
@@ -153,10 +162,17 @@ final class TableRows extends RowGenerator {
 
   /** Where a record stood in its source: the last part of its id, if that is a number. */
   private static long offset(UTF8String id) {
-    String text = id == null ? "" : id.toString();
-    String last = text.substring(text.lastIndexOf('/') + 1);
-    boolean isShort = !last.isEmpty() && last.length() < LONGEST_NUMBER;
-    return isShort && last.chars().allMatch(Character::isDigit) ? Long.parseLong(last) : 0;
+    long number = 0;
+    long place = 1;
+    for (int at = id == null ? -1 : id.numBytes() - 1; at >= 0 && id.getByte(at) != '/'; at--) {
+      int digit = id.getByte(at) - '0';
+      if (digit < 0 || digit > 9 || id.numBytes() - at >= LONGEST_NUMBER) {
+        return 0;
+      }
+      number += digit * place;
+      place *= 10;
+    }
+    return number;
   }
 
   private int[] kept(ArrayData names) {
@@ -178,7 +194,7 @@ final class TableRows extends RowGenerator {
     List<InternalRow> out = new ArrayList<>();
     for (int bucket = 0; parcels != null && bucket < buckets; bucket++) {
       if (parcels[bucket] != null) {
-        out.add(mail.message(bucket, BucketMessage.SEGMENT, 0, 0, parcels[bucket].toArray()));
+        out.add(send(bucket));
       }
     }
     return out.iterator();

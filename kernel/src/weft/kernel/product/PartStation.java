@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Sha256;
+import weft.kernel.bytes.Slice;
 import weft.kernel.change.Desk;
 import weft.kernel.change.Letter;
 import weft.kernel.change.Post;
@@ -64,19 +66,20 @@ final class PartStation implements Station {
       shelf.rows.remove(row);
       return true;
     }
-    byte[] entry = shelf.rows.get(row);
+    Slice entry = shelf.rows.get(row);
     if (letter.kind() == Letter.ROW) {
-      shelf.rows.put(row, Document.entry(letter.value(), document.parts(entry)));
+      shelf.rows.put(row, Document.entry(Slice.of(letter.value()), document.parts(entry)));
       return true;
     }
     if (entry == null) {
       return false;
     }
-    byte[][] parts = document.parts(entry);
-    if (Arrays.equals(parts[letter.part()], letter.value())) {
+    Slice[] parts = document.parts(entry);
+    Slice value = Slice.of(letter.value());
+    if (Objects.equals(parts[letter.part()], value)) {
       return false;
     }
-    parts[letter.part()] = letter.value();
+    parts[letter.part()] = value;
     shelf.rows.put(row, Document.entry(Document.own(entry), parts));
     return true;
   }
@@ -86,15 +89,16 @@ final class PartStation implements Station {
       Node node, Shelf shelf, byte[] value, List<byte[]> arrived, Post post) {
     byte[] hash = hash(value);
     if (Arrays.equals(hash, shelf.told)) {
-      arrived.forEach(address -> send(node, address, value, post));
+      arrived.forEach(address -> send(node, Slice.of(address), value, post));
     } else {
       shelf.told = hash;
       shelf.readers.forEach((address, nothing) -> send(node, address, value, post));
     }
   }
 
-  private static void send(Node node, byte[] address, byte[] value, Post post) {
-    Blob in = Blob.reading(address);
+  private static void send(Node node, Slice address, byte[] value, Post post) {
+    Blob in = Blob.reading(address.array());
+    in.seek(address.from());
     byte[] link = in.getArray();
     post.send(new Letter(Letter.PART, node.parent(), link, in.getArray(), value, node.place()));
   }

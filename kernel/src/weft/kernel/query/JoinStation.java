@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Packed;
 import weft.kernel.change.Desk;
 import weft.kernel.change.KeyedValues;
 import weft.kernel.change.Letter;
@@ -72,8 +73,8 @@ final class JoinStation implements Station {
     void forOthers(Consumer<byte[]> each) {
       rows.forEach(
           (key, row) -> {
-            if (!turns.containsKey(UTF8String.fromBytes(key))) {
-              each.accept(row);
+            if (!turns.containsKey(UTF8String.fromBytes(key.toArray()))) {
+              each.accept(row.toArray());
             }
           });
     }
@@ -105,7 +106,7 @@ final class JoinStation implements Station {
       this.post = desk.post();
       this.name = link == null ? null : Station.name(HEAD, 0, link);
       byte[] written = link == null ? null : store.get(name);
-      Blob in = written == null ? null : Blob.reading(written);
+      Blob in = written == null ? null : Packed.unpack(written);
       for (int side = 0; side < sides.length; side++) {
         byte[] rows = link == null ? null : Station.name(ROWS[side], 0, link);
         sides[side] = new Side(new KeyedValues(store, rows, in));
@@ -203,7 +204,7 @@ final class JoinStation implements Station {
       if (sides[0].rows.size() == 0 && sides[1].rows.size() == 0) {
         store.remove(name);
       } else {
-        store.put(name, written.toArray());
+        store.put(name, Packed.pack(written));
       }
     }
   }

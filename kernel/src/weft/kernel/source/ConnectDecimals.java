@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DecimalType;
@@ -15,6 +16,9 @@ import org.apache.spark.sql.types.DecimalType;
  */
 final class ConnectDecimals {
   private static final Pattern PLAIN = Pattern.compile("[+-]?[0-9]+(\\.[0-9]*)?");
+
+  /** What databases say in place of digits; the letters could be those of base64. */
+  private static final Set<String> NO_DIGITS = Set.of("NaN", "Infinity");
 
   /** More digits than any database has behind a point; those of 10^9 would fill the heap. */
   private static final int MOST_DIGITS = 100_000;
@@ -70,8 +74,11 @@ final class ConnectDecimals {
   }
 
   private static boolean isPacked(String text) {
+    if (PLAIN.matcher(text).matches() || NO_DIGITS.contains(text)) {
+      return false;
+    }
     try {
-      return !PLAIN.matcher(text).matches() && TextValues.binary(text).length > 0;
+      return TextValues.binary(text).length > 0;
     } catch (BadRecord none) {
       return false;
     }

@@ -1,5 +1,5 @@
 /**
- * Records come in: raw bytes become typed columns, and two sources that only Weft has.
+ * Records come in: raw bytes become typed columns, and three sources that only Weft has.
  *
  * <p>Parsing: {@link weft.kernel.source.Parse} makes the column, {@link
  * weft.kernel.source.RecordParser} is called for each record, as {@link
@@ -16,7 +16,8 @@
  * weft.kernel.source.Origin} says where the change stands.
  *
  * <p>Sources: {@link weft.kernel.source.FeedSource} gives segment files one by one, {@link
- * weft.kernel.source.TickSource} gives batches without rows. Both are a {@link
+ * weft.kernel.source.JournalSource} those that a {@link weft.kernel.source.Journal} in Python
+ * writes, {@link weft.kernel.source.TickSource} gives batches without rows. Each is a {@link
  * weft.kernel.source.SourceTable} with a {@link weft.kernel.source.CountOffset}.
  */
 package weft.kernel.source;

@@ -1,15 +1,16 @@
 package weft.kernel.change;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Slice;
 
 /** A chunk has the last value of each key, also past the size that it starts with, and as bytes. */
 class ChunkTest {
@@ -17,10 +18,18 @@ class ChunkTest {
     return text.getBytes();
   }
 
+  private static Slice slice(String text) {
+    return Slice.of(bytes(text));
+  }
+
+  private static String text(Slice slice) {
+    return new String(slice.toArray());
+  }
+
   private static Map<String, String> entries(Chunk chunk) {
     Map<String, String> found = new TreeMap<>();
     chunk.forEach(
-        (key, value) -> assertNull(found.put(new String(key), new String(value)), "twice"));
+        (key, value) -> assertNull(found.put(text(key), text(value)), "twice"));
     return found;
   }
 
@@ -33,10 +42,10 @@ class ChunkTest {
   @Test
   void aKeyHasItsLastValue() {
     Chunk chunk = new Chunk();
-    assertTrue(chunk.put(bytes("a"), bytes("1")));
-    assertFalse(chunk.put(bytes("a"), bytes("2")));
+    assertTrue(chunk.put(slice("a"), slice("1")));
+    assertFalse(chunk.put(slice("a"), slice("2")));
     assertEquals(1, chunk.size());
-    assertArrayEquals(bytes("2"), chunk.get(bytes("a")));
+    assertEquals(slice("2"), chunk.get(bytes("a")));
     assertNull(chunk.get(bytes("b")));
   }
 
@@ -44,7 +53,7 @@ class ChunkTest {
   void aKeyThatIsForgottenTakesNoOtherWithIt() {
     Chunk chunk = new Chunk();
     for (String key : new String[] {"a", "b", "c"}) {
-      chunk.put(bytes(key), bytes(key + key));
+      chunk.put(slice(key), slice(key + key));
     }
     assertTrue(chunk.remove(bytes("a")));
     assertFalse(chunk.remove(bytes("a")));
@@ -59,22 +68,35 @@ class ChunkTest {
   void whatIsReadIsWhatWasWrittenAndCanGrow() {
     Chunk chunk = new Chunk();
     for (int number = 0; number < 9; number++) {
-      chunk.put(bytes("k" + number), bytes("v" + number));
+      chunk.put(slice("k" + number), slice("v" + number));
     }
     Chunk read = reread(chunk);
     assertEquals(entries(chunk), entries(read));
     for (int number = 9; number < 40; number++) {
-      assertTrue(read.put(bytes("k" + number), bytes("v" + number)));
+      assertTrue(read.put(slice("k" + number), slice("v" + number)));
     }
     assertEquals(40, entries(read).size());
-    assertArrayEquals(bytes("v17"), read.get(bytes("k17")));
+    assertEquals(slice("v17"), read.get(bytes("k17")));
   }
 
   @Test
   void anEmptyChunkAndAnEmptyValueAreKept() {
     assertEquals(0, reread(new Chunk()).size());
     Chunk chunk = new Chunk();
-    chunk.put(bytes("reader"), new byte[0]);
-    assertArrayEquals(new byte[0], reread(chunk).get(bytes("reader")));
+    chunk.put(slice("reader"), slice(""));
+    assertEquals(slice(""), reread(chunk).get(bytes("reader")));
+  }
+
+  @Test
+  void entriesStayInTheOrderInWhichTheyWereAskedFor() {
+    Chunk chunk = new Chunk();
+    for (String key : new String[] {"c", "a", "d", "b"}) {
+      chunk.put(slice(key), slice(key));
+    }
+    chunk.sorted(Comparator.comparing(entry -> text(entry.key())));
+    chunk.remove(bytes("b"));
+    StringBuilder found = new StringBuilder();
+    reread(chunk).forEach((key, value) -> found.append(text(key)));
+    assertEquals("acd", found.toString());
   }
 }

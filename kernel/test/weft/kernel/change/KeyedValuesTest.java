@@ -1,6 +1,5 @@
 package weft.kernel.change;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +9,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Slice;
 
 /** Values by key are those that a plain map would have, however many, and from batch to batch. */
 class KeyedValuesTest {
@@ -22,6 +22,10 @@ class KeyedValuesTest {
 
   private static byte[] bytes(String text) {
     return text.getBytes();
+  }
+
+  private static String text(Slice slice) {
+    return new String(slice.toArray());
   }
 
   private KeyedValues open(Blob in) {
@@ -48,7 +52,7 @@ class KeyedValuesTest {
   private static Map<String, String> entries(KeyedValues values) {
     Map<String, String> found = new TreeMap<>();
     values.forEach(
-        (key, value) -> assertNull(found.put(new String(key), new String(value)), "twice"));
+        (key, value) -> assertNull(found.put(text(key), text(value)), "twice"));
     assertEquals(found.size(), values.size());
     return found;
   }
@@ -68,7 +72,7 @@ class KeyedValuesTest {
     KeyedValues read = next(values);
     assertEquals(2, store.keys().size());
     assertEquals(entries(values), entries(read));
-    assertArrayEquals(bytes("v17"), read.get(bytes("k17")));
+    assertEquals(Slice.of(bytes("v17")), read.get(bytes("k17")));
     assertNull(read.get(bytes("k33")));
   }
 
@@ -94,7 +98,7 @@ class KeyedValuesTest {
     read.put(bytes("k500"), bytes("new"));
     KeyedValues again = next(read);
     assertEquals(1, store.written);
-    assertArrayEquals(bytes("new"), again.get(bytes("k500")));
+    assertEquals(Slice.of(bytes("new")), again.get(bytes("k500")));
     assertEquals(1_000, entries(again).size());
     store.written = 0;
     next(again);
@@ -134,7 +138,7 @@ class KeyedValuesTest {
     byte[] ofOther = written(other);
     assertEquals(100, entries(next(one)).size());
     KeyedValues read = new KeyedValues(store, new byte[] {'s', 1}, Blob.reading(ofOther));
-    assertArrayEquals(bytes("v149"), read.get(bytes("k149")));
+    assertEquals(Slice.of(bytes("v149")), read.get(bytes("k149")));
     assertNull(read.get(bytes("k0")));
   }
 

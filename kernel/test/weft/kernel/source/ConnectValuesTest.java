@@ -57,6 +57,19 @@ class ConnectValuesTest {
   }
 
   @Test
+  void whatIsNoNumberIsNoDecimalThoughItsLettersCouldBeBase64() {
+    for (String text : new String[] {"NaN", "Infinity", "-Infinity"}) {
+      assertNotNull(reason(MONEY, '"' + text + '"'), text);
+      assertNotNull(reason(DataTypes.LongType, '"' + text + '"'), text);
+      assertEquals(text, plain(DataTypes.DoubleType, '"' + text + '"'));
+    }
+    assertNotNull(reason(DataTypes.DateType, "\"-0043-03-15\""));
+    assertNotNull(reason(DataTypes.TimestampType, "\"-0043-03-15T12:00:00Z\""));
+    assertNotNull(reason(DataTypes.TimestampType, "\"10000-01-01T00:00:00\""));
+    assertNotNull(reason(DataTypes.TimestampType, "\"-infinity\""));
+  }
+
+  @Test
   void withoutASchemaTimestampsCountByMagnitudeOrAsDeclared() {
     DataType type = DataTypes.TimestampType;
     assertEquals("1595008822000000", plain(type, "1595008822"));
