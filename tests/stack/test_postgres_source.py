@@ -18,6 +18,7 @@ from psycopg import Error
 
 from weft.declared.read import made
 from weft.errors import WeftError
+from weft.loading.load import load
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
@@ -26,6 +27,7 @@ from weft.sources.journal import Journal, records
 from weft.sources.postgres.changes import TableChanges
 from weft.sources.postgres.event import PLACEHOLDER
 from weft.sources.postgres.learn import learn_table
+from weft.sources.postgres.release import release
 from weft.sources.postgres.slot import SlotRecord
 from weft.sources.postgres.source import PostgresSource
 from weft.sources.segment import JOURNAL, SegmentError, Segments
@@ -493,6 +495,20 @@ def test_a_table_that_is_altered_goes_on_if_what_is_declared_is_there(
     table.reads_until([{"id": 1, "a": 1}, {"id": 2, "a": 5_000_000_000}, {"id": 3}])
 
 
+def test_a_column_that_is_declared_once_it_is_there_is_null_in_what_was_before(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
+    postgres.run(f"create table {name} (id int primary key)")
+    table = follow(postgres, name, tmp_path, columns={"id": "int"})
+    table.reads_until([])
+    table.close()
+    postgres.run(f"insert into {name} values (1)")
+    postgres.run(f"alter table {name} add column a int")
+    postgres.run(f"insert into {name} values (2, 2)")
+    table.columns = {"id": "int", "a": "int"}
+    table.reads_until([{"id": 1}, {"id": 2, "a": 2}])
+
+
 @pytest.mark.parametrize(
     ("ddl", "keys", "code"),
     [
@@ -618,3 +634,22 @@ def test_of_two_workers_one_reads(
     with pytest.raises(SegmentError) as taken:
         Segments(tmp_path / JOURNAL).append([], number=first.number, stated={}, only=True)
     assert taken.value.code == "source.segment-taken"
+
+
+def test_a_table_that_is_no_longer_read_lets_go_of_its_slot(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
+    postgres.run(f"create table {name} (id int primary key)")
+    table = follow(postgres, name, tmp_path, options={"slot": f"weft_{name}"})
+    table.reads_until([])
+    url = f"postgresql://postgres@127.0.0.1:{postgres.port}/postgres"
+    source = {"postgres": {"url": url, "table": name, "slot": f"weft_{name}"}}
+    stream = f"s{name}"
+    project = load({"app_name": "shop", "tables": {stream: {"key": "id", "source": source}}})
+    with pytest.raises(WeftError) as active:
+        release(project, stream)
+    assert active.value.code == "source.slot-active"
+    table.close()
+    assert release(project, stream) == [f"slot weft_{name}", f"publication weft_{name}"]
+    assert release(project, stream) == []
+    assert code_of(table) == "source.slot-lost"

@@ -22,6 +22,7 @@ from weft.sources.postgres import slot as slots
 from weft.sources.postgres.address import Address, PostgresError
 from weft.sources.postgres.catalogue import (
     CatalogueTable,
+    column_names,
     encoded,
     find_table,
     find_types,
@@ -329,12 +330,17 @@ class TableChanges:
         return self._begun.commit, self._serial
 
     def _altered(self, relation: Relation) -> TableEvents:
-        """How rows are read from here on; refuses a table that has lost a column, or has another type in its place."""
+        """How rows are read from here on; refuses a table that has lost a column, or has another type in its place.
+
+        A column that it has by now was added later, and is null until then.
+        """
         reading = self._reading
         with reading.address.connect() as connection:
             types = find_types(connection, [one.type for one in relation.columns])
+            later = column_names(connection, relation.number)
         logged = {one.name.lower() for one in relation.columns if one.is_key}
         if not {name.lower() for name in reading.key} <= logged:
             raise no_identity(reading.table, sorted(logged), reading.key, reading.address.stream)
         columns = [(one.name, types[one.type]) for one in relation.columns]
-        return TableEvents(encoded(columns, reading.columns, reading.table), reading.key)
+        named = encoded(columns, reading.columns, reading.table, later=later)
+        return TableEvents(named, reading.key)
