@@ -50,7 +50,7 @@ STATEMENTS = [
     "update users set name = 'u{o}' where name = 'u{u}'",
     "update users set paid = paid + 0.01 where name = 'u{u}'",
     "update users set bio = repeat('{n} ', 500) where name = 'u{u}'",
-    "update users set email = '{n}+@x', bio = 'moved' where email = 'u{u}@x'",
+    "update users set email = '{n}+@x' where email = 'u{u}@x'",
     "delete from users where name = 'u{u}' and random() < 0.2",
     """insert into app."Sta.rs" values ('u{u}', 'r{o}', now()) on conflict do nothing""",
     """update app."Sta.rs" set name = 'u{o}' where name = 'u{u}' and random() < 0.3""",

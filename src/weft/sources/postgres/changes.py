@@ -29,6 +29,7 @@ from weft.sources.postgres.catalogue import (
     no_identity,
 )
 from weft.sources.postgres.event import ChangePlace, TableEvents, emptied, filled
+from weft.sources.postgres.lookup import completed
 from weft.sources.postgres.message import (
     Delete,
     Insert,
@@ -96,6 +97,7 @@ class TableChanges:
         self._stream: Replication | None = None
         self._table: CatalogueTable | None = None
         self._events: TableEvents | None = None
+        self._names: tuple[str, ...] = ()
         self._begun: TransactionBegin | None = None
         self._serial = 0
         self._left: list[tuple[bytes, tuple[int, int]]] = []
@@ -298,6 +300,7 @@ class TableChanges:
         if isinstance(message, Relation):
             if message.number == self._table.number:
                 self._events = self._altered(message)
+                self._names = tuple(one.name for one in message.columns)
             return
         assert not isinstance(message, TransactionBegin | TransactionEnd)
         numbers = message.relations if isinstance(message, Truncate) else (message.relation,)
@@ -310,7 +313,14 @@ class TableChanges:
             case Update(old=old, row=row) if events.moves(old, row):
                 assert old is not None
                 yield events.deleted(old, self._place()), self._last()
-                yield events.created(filled(row, old), self._place()), self._last()
+                row = completed(
+                    filled(row, old),
+                    self._names,
+                    events,
+                    self._reading.table,
+                    self._reading.address,
+                )
+                yield events.created(row, self._place()), self._last()
             case Update(old=old, row=row):
                 yield events.updated(filled(row, old), self._place()), self._last()
             case Delete(old=old):
