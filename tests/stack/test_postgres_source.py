@@ -581,6 +581,38 @@ def test_a_database_that_refuses_says_why(
         table.drop()
 
 
+def test_a_password_is_taken_from_where_it_is_said(
+    tmp_path: Path, follow: Follow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Postgres(tmp_path / "server") as server:
+        server.run("create role app login replication superuser password 'right'")
+        server.run("create table t (id int primary key)")
+        rules = tmp_path / "server" / "data" / "pg_hba.conf"
+        rules.write_text("host all app all scram-sha-256\n" + rules.read_text())
+        server.run("select pg_reload_conf()")
+        (tmp_path / "password").write_text("right\n")
+        monkeypatch.setenv("WRONG", "wrong")
+        for options in ({}, {"password_env": "WRONG"}):
+            table = follow(server, "t", tmp_path, options={"user": "app", **options})
+            wait_until(lambda table=table: is_refused(table), what="it is let in")  # type: ignore[misc]
+        table = follow(
+            server,
+            "t",
+            tmp_path,
+            options={"user": "app", "password_file": str(tmp_path / "password")},
+        )
+        table.reads_until([])
+        table.close()
+
+
+def is_refused(table: FollowedTable) -> bool:
+    try:
+        table.open()
+    except WeftError as error:
+        return error.code == "source.login"
+    return False
+
+
 def test_a_server_without_a_log_of_changes_is_refused(tmp_path: Path, follow: Follow) -> None:
     with Postgres(tmp_path / "server", wal_level="replica") as server:
         server.run("create table t (id int primary key)")
