@@ -485,10 +485,13 @@ def test_a_table_that_is_altered_goes_on_if_what_is_declared_is_there(
     postgres.run(f"alter table {name} alter column a type bigint")
     postgres.run(f"insert into {name} values (2, 5000000000)")
     table.reads_until([{"id": 1, "a": 1}, {"id": 2, "a": 5_000_000_000}])
+    postgres.run(f"insert into {name} values (8, 8); delete from {name} where id = 8")
     postgres.run(f"alter table {name} alter column a type timestamptz using now()")
     postgres.run(f"insert into {name} values (3, now())")
+    before = len(table.events)
     with pytest.raises(WeftError) as refused:
-        wait_until(table.read, what="nothing came")
+        wait_until(lambda: not table.read() and False, what="it is not refused")
+    assert [one["op"] for one in table.events[before:]] == ["c", "d"]
     assert (refused.value.code, refused.value.ids["column"]) == ("source.table-changed", "a")
     postgres.run(f"alter table {name} drop column a")
     table.drop()

@@ -26,8 +26,8 @@ from weft.servers.postgres import Postgres
 
 KILLS = int(os.environ.get("KILLS", "0"))
 WRITERS = 2
-PAUSE_S = 0.03
-SETTLE_S = "120"
+PAUSE_S = 0.2
+SETTLE_S = "240"
 TABLES = """
 create table users (email text primary key, name text, bio text, paid numeric(10, 2), joined timestamptz);
 alter table users alter column bio set storage external;
@@ -98,7 +98,7 @@ def write_project(folder: Path, postgres: Postgres, **stars: Any) -> Path:
     }
     project = {
         "app_name": "forge",
-        "processing": {"checkpoint_interval": 0.1, "queue_size": 100},
+        "processing": {"checkpoint_interval": 0.1, "queue_size": 200},
         "tables": tables,
         "products": {"profile": PRODUCT},
     }
