@@ -14,7 +14,7 @@ help: ## List these commands.
 setup: $(STAMP)-jars $(STAMP)-kernel ## Install everything that the other commands need; they run it themselves.
 
 test: lint $(STAMP)-servers ## Check style and types, then run all tests.
-	$(BIN)/python -m pytest $(T)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(T)
 
 lint: setup ## Check style and types.
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from weft.loading.load import FILE
 from weft.products.form import PartKeys, ProductKeys
 from weft.project.definition import Keyframes, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
+from weft.queries.form import Grouping, Ranking
 from weft.schema.type import SPELLINGS, TEXTS
 from weft.sinks import options as sinks
 from weft.sources import options as sources
@@ -52,6 +53,14 @@ _TABLES = {
         "repo_name": "string",
     },
     "articles": {"title": "string"},
+}
+_CUSTOMERS = {
+    "customers": {
+        "topic": "customers",
+        "key": "id",
+        "columns": {"id": "long", "name": "string", "city": "string", "joined": "timestamp"},
+    },
+    "accounts": {"topic": "accounts", "key": "id", "columns": {"id": "long", "balance": "long"}},
 }
 _WINDOW = {"type": "tumbling", "size_ms": 60_000}
 _REVENUE = {
@@ -128,10 +137,10 @@ def sections() -> Iterator[Section]:
     yield _section("### Triggers", Trigger, lambda key, said: _window(trigger=said))
     yield _section("#### `early`", Cadence, lambda key, said: _window(trigger={"early": said}))
     yield _section("#### `late`", Tardiness, lambda key, said: _window(trigger={"late": said}))
-    yield _section(
-        "## Join", Joining, lambda key, said: _join(**{"on": {"id": "order_id"}, **said})
-    )
+    yield _section("## Join", Joining, _with_join)
     yield _section("## Dedupe", Deduplication, lambda key, said: _pipeline(dedupe=said))
+    yield _section("## Group", Grouping, _on_customers("group", Grouping))
+    yield _section("## Top", Ranking, _on_customers("top", Ranking))
     yield _section("## Tables", TableKeys, _with_table)
     yield _section("## Products", ProductKeys, lambda key, said: _product(**said))
     yield _section("### Parts", PartKeys, lambda key, said: _product(parts={"part": said}))
@@ -309,15 +318,27 @@ def _with_sink(kind: str) -> Callable[[Key, dict[str, Any]], Project]:
 
 
 def _pipeline(**said: Any) -> Project:
-    return _project(pipelines={"revenue": {"from": "orders", **said}})
+    return _project(tables=_CUSTOMERS, pipelines={"revenue": {"from": "orders", **said}})
 
 
 def _window(**said: Any) -> Project:
     return _pipeline(window={**_WINDOW, **said}, aggregate={"orders": "count(*)"})
 
 
-def _join(**said: Any) -> Project:
-    return _pipeline(**{"from": ["orders", "payments"]}, window=_WINDOW, join=said)
+def _with_join(key: Key, said: dict[str, Any]) -> Project:
+    """A join with a window, but for what joins without one have."""
+    if key.name == "parallelism":
+        join = {"on": "id", **said}
+        return _pipeline(**{"from": ["customers", "accounts"]}, join=join)
+    join = {"on": {"id": "order_id"}, **said}
+    return _pipeline(**{"from": ["orders", "payments"]}, window=_WINDOW, join=join)
+
+
+def _on_customers(
+    operator: str, declaration: type[Any]
+) -> Callable[[Key, dict[str, Any]], Project]:
+    needed = _examples(declaration)
+    return lambda key, said: _pipeline(**{"from": "customers", operator: {**needed, **said}})
 
 
 def _in_every_window(key: Key, said: dict[str, Any]) -> Iterator[Project]:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.products.document import normalised
+from tests.products.envelope import UNAVAILABLE
+from tests.products.log import Log, ops
 from tests.products.plain import documents
 from tests.products.played import assembled, live, project_of
 from tests.products.world import make_world
@@ -59,23 +61,6 @@ PROJECT = {
 }
 
 
-class Log:
-    """Envelopes of changes, each at the next position of the database's log."""
-
-    def __init__(self) -> None:
-        self.position = 0
-
-    def __call__(self, op: str, **row: Any) -> dict[str, Any]:
-        self.position += 1
-        gone = op == "d"
-        return {
-            "op": op,
-            "before": row if gone else None,
-            "after": None if gone or op == "t" else row,
-            "source": {"lsn": self.position, "snapshot": "false"},
-        }
-
-
 def user(name: str, email: str | None = None) -> dict[str, str]:
     return {"email": email or f"{name}@x", "username": name}
 
@@ -95,10 +80,6 @@ def profile(name: str, *starred: tuple[str, str | None]) -> dict[str, Any]:
 
 def profiles(run: Play) -> list[dict[str, Any]]:
     return sorted(run.documents("profile"), key=itemgetter("email"))
-
-
-def ops(run: Play, stream: str) -> list[str]:
-    return [row["_change"]["op"] for row in run.rows(stream)]
 
 
 def test_a_document_follows_every_change_whatever_comes_first(tmp_path: Path) -> None:
@@ -310,6 +291,45 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
         assert odd["document"]["username"] == "[1]"  # the key of a single column is never a list
         [view] = run.api.get("/products").json()
         assert view["tables"] == ["users", "stars", "repos"] and view["key"] == ["email"]
+
+
+def test_a_document_says_which_changes_made_it_what_it_is(tmp_path: Path) -> None:
+    log = Log()
+    kept = {"about": UNAVAILABLE}
+    project = {**PROJECT, "products": {"profile": _with_filter(PROFILE, "name <> 'hidden'")}}
+    with play(project, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        run.feed("repos", [log("c", **repo("a", "old")), log("c", **repo("b", "other"))])
+        stars = [star("ann", name) for name in ("a", "b", "gone", "hidden")]
+        run.feed("stars", [log("c", **one) for one in [*stars, star("bob", "a")]])
+        then = run.knots("profile")[-1].number
+        run.feed("repos", [log("u", **repo("a", "new"))])
+        run.feed("repos", [log("u", **{**repo("a", "new"), **kept})])
+        run.feed("stars", [log("d", **star("ann", "gone")), log("u", **star("ann", "b"))])
+        now = run.api.get("/causes/profile/ann@x").json()
+        [root] = now["rows"]
+        assert (root["part"], root["table"], root["op"]) == ("", "users", "c")
+        starred = [one for one in root["parts"] if one["part"] == "starred"]
+        assert [(one["key"]["name"], one["op"]) for one in starred] == [("a", "c"), ("b", "u")]
+        [described] = starred[0]["parts"]
+        assert (described["part"], described["op"]) == ("starred.repo", "u")
+        assert (
+            described["kept"].keys() == {"about"} and described["kept"]["about"] != described["id"]
+        )
+        told = run.api.get(f"/records/repos/{described['kept']['about']}").json()
+        assert told["places"][0]["row"]["about"] == "new"
+        before = run.api.get("/causes/profile/ann@x", params={"knot": then}).json()
+        [root] = before["rows"]
+        starred = [one for one in root["parts"] if one["part"] == "starred"]
+        assert [one["key"]["name"] for one in starred] == ["a", "b", "gone"]
+        assert [part["op"] for one in starred for part in one["parts"]] == ["c", "c"]
+        missing = run.api.get("/causes/profile/nobody")
+        assert missing.status_code == 404 and missing.json()["code"] == "product.no-document"
+
+
+def _with_filter(product: dict[str, Any], filter: str) -> dict[str, Any]:
+    parts = product["parts"]
+    return {**product, "parts": {**parts, "starred": {**parts["starred"], "filter": filter}}}
 
 
 @pytest.mark.parametrize("seed", [3, 20, 47])

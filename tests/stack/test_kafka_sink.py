@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import ConfigResource
 
 from tests.contracts.test_sinks import ONE, SCHEMA, THREE, TWO, join_rows, make_rows, plain
 from tests.stack.servers import Kafka
@@ -143,12 +144,20 @@ def test_documents_become_upserts_and_tombstones_and_go_back_to_what_they_were(
             b"3": None,
         }
         assert upserted(kafka, topic) == {}
+    assert policy(kafka, topic) == "compact"
 
 
 def upserted(kafka: Kafka, topic: str) -> dict[bytes | None, Any]:
     """What a reader of a keyed topic has: the newest value of each key."""
     newest = {message.key: message.document for message in kafka.consume(topic)}
     return {key: value for key, value in newest.items() if value is not None}
+
+
+def policy(kafka: Kafka, topic: str) -> str:
+    """What a broker does with the old records of a topic."""
+    asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    admin = kafka.admin()
+    return str(admin.describe_configs([asked])[asked].result(10)["cleanup.policy"].value)
 
 
 def test_a_topic_without_keys_gets_the_records_again_marked_as_retracted(
@@ -191,6 +200,7 @@ def test_a_topic_that_is_not_there_is_made_with_the_partitions_asked_for(
     assert len(kafka.consume(topic)) == 50
     with closing(open_sink(kafka, topic, partitions=5)):
         assert kafka.partitions(topic) == 3
+    assert policy(kafka, topic) == "delete"
 
 
 @pytest.fixture

@@ -91,8 +91,8 @@ class FollowedTable:
         stream = f"s{self.name}".replace('"', "_").lower()[:20]
         schema = Schema.of(self.columns) if self.columns else learn_table(stream, self.source)
         spec = StreamSpec(stream, schema, SourceSpec("postgres", self.source), key=self.key)
-        reading = made(PostgresSource, self.source).reading(spec, self.folder)
-        self.journal = Journal(self.folder / JOURNAL, TableChanges(reading))
+        capture = made(PostgresSource, self.source).capture(spec, self.folder)
+        self.journal = Journal(self.folder / JOURNAL, TableChanges(capture))
         self.opened.append(self.journal)
         return self.journal
 

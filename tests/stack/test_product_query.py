@@ -10,9 +10,10 @@ import pytest
 from tests.products.document import normalised
 from tests.products.plain import documents
 from tests.products.world import World, make_world
-from weft.products.assembly import TableColumns, assemble
+from weft.products.assembly import assemble
 from weft.products.compare import differences, keyed
 from weft.products.postgres import document_query, table_of
+from weft.products.reading import TableColumns
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
 

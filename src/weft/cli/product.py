@@ -15,7 +15,11 @@ from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
+    from rich.tree import Tree
+
     from weft.cli.output import Printer
+
+CHANGES = {"c": "inserted", "u": "updated", "r": "read in a snapshot"}
 
 product_name = click.argument("name", metavar="PRODUCT", shell_complete=completion.products)
 
@@ -47,10 +51,19 @@ def show(terminal: Terminal, name: str) -> None:
 @asks_weaver
 def get(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -> None:
     """The document of KEY: one value for each column of the key."""
-    import json
+    terminal.show(
+        terminal.get(path_to("products", name, _written(key)), knot=knot), _render_document
+    )
 
-    path = path_to("products", name, json.dumps(list(key)) if len(key) > 1 else key[0])
-    terminal.show(terminal.get(path, knot=knot), _render_document)
+
+@product.command()
+@product_name
+@click.argument("key", nargs=-1, required=True)
+@click.option("--knot", type=int, help="As of this knot; default: now.")
+@asks_weaver
+def explain(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -> None:
+    """Which changes made the document of KEY what it is: each row of its tables, and the change that left it so."""
+    terminal.show(terminal.get(path_to("causes", name, _written(key)), knot=knot), _render_causes)
 
 
 @product.command()
@@ -105,6 +118,13 @@ def check(
     terminal.show(found.shown(limit), _render_comparison)
     if found.differences:
         raise SystemExit(1)
+
+
+def _written(key: tuple[str, ...]) -> str:
+    """A key as the API takes it."""
+    import json
+
+    return json.dumps(list(key)) if len(key) > 1 else key[0]
 
 
 def _render_comparison(output: Printer, found: dict[str, Any]) -> None:
@@ -166,3 +186,31 @@ def _render_document(output: Printer, found: dict[str, Any]) -> None:
     import json
 
     output.line(json.dumps(found["document"], indent=2, ensure_ascii=False))
+
+
+def _render_causes(output: Printer, found: dict[str, Any]) -> None:
+    from rich.tree import Tree
+
+    document = found["document"]
+    title = f"{document['product']} {'/'.join(document['key'])}, written by knot {document['knot']}"
+    tree = Tree(title, guide_style="dim")
+    for row in found["rows"]:
+        _add_cause(tree, row)
+    output.tree(tree)
+
+
+def _add_cause(tree: Tree, row: dict[str, Any]) -> None:
+    from weft.cli.rows import text_of
+
+    key = ", ".join(f"{name}={text_of(value)}" for name, value in row["key"].items())
+    place = f"{row['part']}: " if row["part"] else ""
+    node = tree.add(f"{place}{row['table']} {key}")
+    told = [CHANGES.get(row["op"], row["op"]), f"knot {row['knot']}", row["id"]]
+    told += [f"position {row['position']}"] if row["position"] else []
+    told += [f"transaction {row['transaction']}"] if row["transaction"] else []
+    told += [row["at"]] if row["at"] else []
+    node.add(", ".join(told), style="dim")
+    for column, brought in row["kept"].items():
+        node.add(f"{column} is from {brought}", style="dim")
+    for part in row["parts"]:
+        _add_cause(node, part)

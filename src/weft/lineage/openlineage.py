@@ -149,10 +149,13 @@ def _operator_origins(
 ) -> dict[str, set[str]] | None:
     if spec.join is not None:
         return {name: {name} for name in schema.names}
-    if spec.window is None:
+    by, aggregate = spec.by, spec.aggregate
+    if spec.group is not None:
+        by, aggregate = spec.group["by"], dict(spec.group["aggregate"])
+    elif spec.window is None:
         return None
-    made = {name: {name} for name in spec.by}
-    for name, text in spec.aggregate.items():
+    made = {name: {name} for name in by}
+    for name, text in aggregate.items():
         made[name] = {column.name for column in parse_one(text, read="spark").find_all(exp.Column)}
     return made
 

@@ -9,11 +9,18 @@ from weft import codec
 from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import DraftStream
-from weft.products.assembly import TableColumns, assemble
+from weft.products.assembly import assemble
+from weft.products.reading import TableColumns
 from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
 from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
 from weft.schema.change import with_change
+
+INSTEAD = {
+    "window": "It would count a row once for each of its changes. Use `group`, or a product.",
+    "dedupe": "It would take a change for a repetition. Leave it out: a row that comes again changes nothing.",
+    "join": "Leave `window` out: both sides stay current without it.",
+}
 
 
 def check_table(stream: DraftStream, key: tuple[str, ...], report: Problems) -> None:
@@ -81,14 +88,14 @@ def _product(spec: PipelineSpec, tables: Mapping[str, TableColumns]) -> Product:
 
 def check_changing(spec: PipelineSpec, stream: str, path: Path, report: Problems) -> None:
     """Note what counts records, and so cannot take rows that replace one another."""
-    kinds = {"window": spec.window, "dedupe": spec.dedupe, "join": spec.join}
+    kinds = {"dedupe": spec.dedupe, "join": spec.join, "window": spec.window}
     for kind, given in kinds.items():
         if given is not None:
             report.add(
                 "project.changing",
                 (*path, kind),
                 f"Pipeline {spec.name!r} has `{kind}`, and the rows of stream {stream!r} replace one another.",
-                "It would count a row once for each of its changes. Make a product of it.",
+                INSTEAD[kind],
                 on_key=True,
             )
             return
@@ -101,12 +108,22 @@ def check_changing(spec: PipelineSpec, stream: str, path: Path, report: Problems
         )
 
 
-def keyless(spec: PipelineSpec, source: StreamSpec, path: Path, report: Problems) -> None:
+def keyless(spec: PipelineSpec, key: Sequence[str], path: Path, report: Problems) -> None:
     """Note steps that take the key of a changing stream away."""
     report.add(
         "project.changing",
         (*path, "steps"),
-        f"The steps of pipeline {spec.name!r} leave out the key of {source.name!r}, which tells its rows apart.",
-        f"Keep {', '.join(source.key)}.",
+        f"The steps of pipeline {spec.name!r} leave out the key that tells its rows apart.",
+        f"Keep {', '.join(key)}.",
         on_key=True,
+    )
+
+
+def other_key(stream: StreamSpec, path: Path, report: Problems) -> None:
+    """Note a key that is declared of a changing stream and is not the one by which its rows replace one another."""
+    report.add(
+        "project.changing",
+        (*path, "key"),
+        f"The rows of stream {stream.name!r} replace one another by {', '.join(stream.key)}, and by no other key.",
+        "Leave `key` out.",
     )

@@ -6,38 +6,35 @@ is checked.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path as Folder
-from typing import Any
 
-from weft.declared.read import faults
 from weft.errors import WeftError
 from weft.gate.coercion import UNKNOWN
-from weft.loading.changing import check_changing, check_table, document_stream, keyless
+from weft.loading.changing import check_changing, check_table, document_stream, keyless, other_key
 from weft.loading.code import find_code
+from weft.loading.columns import check_columns, inferred
 from weft.loading.document import Path
 from weft.loading.kind import anchored
-from weft.loading.merge import check_names, check_paths, joined, spelled, united
+from weft.loading.merge import check_names, joined, spelled, united
 from weft.loading.outlet import Outlets
 from weft.loading.pane import check_window, pane_schema
 from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
 from weft.loading.revision import check_revised
+from weft.loading.timed import check_clock, check_event_time, timed
+from weft.loading.updating import as_spelled, check_updating, find_columns
 from weft.loading.wiring import add_windows, check_graph
+from weft.products.reading import TableColumns
 from weft.project.definition import PipelineSpec, Project, StreamSpec
-from weft.project.timing import EVENT_TIME, Timing, after_steps
+from weft.project.timing import EVENT_TIME, Timing
 from weft.schema.change import with_change
 from weft.schema.path import find_path
 from weft.schema.schema import Field, Schema
 from weft.sources import shop
-from weft.sources.learn import learn_columns
-from weft.sources.options import declaration, tells_changes
-from weft.sources.postgres.learn import learn_table
-from weft.sources.sample import infer
-from weft.steps.compile import compile_step, new_name
+from weft.sources.options import tells_changes
+from weft.steps.compile import compile_step
 from weft.steps.function import FunctionVersion
 from weft.steps.step import Filter, Function, Rename, Set, Step
 
@@ -97,10 +94,10 @@ class _Checker:
             key = key if key is not None else (shop.KEY,)
             event_time = event_time or shop.EVENT_TIME
         elif not stream.declares_schema:
-            schema = self.inferred(stream)
+            schema = inferred(stream, self.report)
         if schema is None:
             return
-        key, event_time = self.check_columns(stream, schema, key or (), event_time)
+        key, event_time = check_columns(stream, schema, key or (), event_time, self.report)
         changing = stream.source is not None and tells_changes(stream.source.kind)
         if changing:
             schema = with_change(schema)
@@ -117,56 +114,6 @@ class _Checker:
             changing=changing,
         )
 
-    def inferred(self, stream: DraftStream) -> Schema | None:
-        """The columns of a stream that declares none, from its files, its events or its database."""
-        source = stream.source
-        learners: dict[str, Callable[[Mapping[str, Any]], Schema]] = {
-            "files": _infer,
-            "debezium": learn_columns,
-            "postgres": partial(learn_table, stream.name),
-        }
-        if source is None or source.kind not in learners:
-            reason = f"source {source.kind if source else 'none'!r} cannot tell them"
-        elif any(faults(declaration(source.kind), source.options)):
-            return None  # they were told of where the source is read
-        else:
-            try:
-                schema = learners[source.kind](source.options)
-                for field in schema:
-                    new_name(field.name)
-                return schema
-            except (WeftError, OSError, ValueError) as failure:
-                reason = str(failure)
-        named = "columns" if stream.path[:1] == ("tables",) else "schema"
-        self.report.add(
-            "project.schema-missing",
-            stream.path,
-            f"Stream {stream.name!r} declares no columns: {reason.rstrip('.')}.",
-            f"Add `{named}: {{id: long, at: timestamp}}`.",
-            on_key=True,
-        )
-        return None
-
-    def check_columns(
-        self, stream: DraftStream, schema: Schema, key: tuple[str, ...], event_time: str | None
-    ) -> tuple[tuple[str, ...], str | None]:
-        """Key and event time of a stream, as its columns spell them."""
-        key = check_paths(key, schema, (*stream.path, "key"), self.report)
-        if event_time is None or event_time == EVENT_TIME:
-            return key, event_time
-        path = (*stream.path, "event_time")
-        named = check_paths([event_time], schema, path, self.report)
-        for place in [find_path(name, schema) for name in named]:
-            kind = place.type if place is not None else UNKNOWN
-            if kind.name not in ("timestamp", "timestamp_ntz", "unknown"):
-                self.report.add(
-                    "project.event-time",
-                    path,
-                    f"The event time of stream {stream.name!r} is {event_time!r}, a {kind}.",
-                    "Declare the column as timestamp.",
-                )
-        return key, named[0] if named else None
-
     def pipeline(self, spec: PipelineSpec) -> None:
         """A pipeline: its columns from input to output, and the stream that it writes."""
         path = self.draft.paths[spec.name]
@@ -181,11 +128,14 @@ class _Checker:
                 self.outlets.check(spec.sinks, stream=spec.to, schema=stream.schema, path=path)
                 self.streams[spec.to] = stream
             return
+        if spec.updating:
+            self.updating(spec, inputs)
+            return
         changing = [stream.name for stream in inputs if stream.changing]
         if changing:
             check_changing(spec, changing[0], path, self.report)
         if spec.window is not None:
-            self.check_event_time(spec, inputs)
+            check_event_time(spec, inputs, path, self.report)
         if spec.join is not None:
             spec = replace(spec, join=spelled(spec.join, inputs, (*path, "join"), self.report))
             schema = joined(spec.join or {}, inputs, path, self.report)
@@ -197,8 +147,8 @@ class _Checker:
             by = check_names(spec.dedupe["by"], schema, (*path, "dedupe", "by"), self.report)
             spec = replace(spec, dedupe={**spec.dedupe, "by": list(by)})
         self.draft.pipelines[spec.name] = spec
-        key = self.carried(spec, inputs)
-        timing = self.timed(spec, inputs)
+        key = self.carried(spec, inputs[0].schema, inputs[0].key)
+        timing = timed(spec, inputs, path, self.report, self.functions)
         schema = self.steps(spec, schema)
         if schema is not None and spec.window is not None and spec.join is None:
             spec = replace(spec, by=check_names(spec.by, schema, (*path, "by"), self.report))
@@ -209,42 +159,48 @@ class _Checker:
             self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
             self.write(spec, schema, key, timing, inputs[0])
 
-    def check_event_time(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
-        for stream in inputs:
-            if stream.event_time is None:
-                self.report.add(
-                    "project.no-event-time",
-                    (*self.draft.paths[spec.name], "window"),
-                    f"Pipeline {spec.name!r} has a window, and stream {stream.name!r} no time.",
-                    f"Add `event_time:` to stream {stream.name!r}.",
-                    on_key=True,
-                )
+    def updating(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> None:
+        """A query over changing streams; steps come behind a join, and before everything else."""
+        path = self.draft.paths[spec.name]
+        if not check_updating(spec, inputs, path, self.report):
+            return
+        tables = [TableColumns.of(one.schema, one.key) for one in inputs]
+        first = inputs[0]
+        if spec.join is None:
+            schema = self.steps(spec, first.schema)
+            key = self.carried(spec, first.schema, first.key)
+            if schema is None or not self.keeps(spec, schema, key, first.key):
+                return
+            tables = [TableColumns.of(schema, key)]
+        query = find_columns(spec, tables, path, self.report)
+        if query is None:
+            return
+        spec = self.draft.pipelines[spec.name] = as_spelled(spec, tables)
+        schema, key = with_change(query.columns), query.key
+        if spec.join is not None:
+            key = self.carried(spec, schema, key)
+            schema = self.steps(spec, schema)
+        if schema is not None and self.keeps(spec, schema, key, query.key):
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
+            self.write(spec, schema, key, Timing(None), first)
 
-    def timed(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> Timing:
-        """The event time of what the steps make; an operator has its own, which its steps cannot change."""
-        column = EVENT_TIME if spec.join is not None else inputs[0].event_time
-        if len({stream.event_time for stream in inputs}) > 1:
-            column = EVENT_TIME
-        timing = after_steps(spec.steps, column, self.functions)
-        if timing.clock == "own" and spec.dedupe is not None:
-            self.report.add(
-                "project.event-time-changed",
-                (*self.draft.paths[spec.name], "steps"),
-                f"The steps of pipeline {spec.name!r} change the event time {timing.column!r} of "
-                "records whose `dedupe` goes by it.",
-                "Put these steps into a pipeline of their own, before this one or after it.",
-                on_key=True,
-            )
-        return timing
+    def keeps(
+        self, spec: PipelineSpec, schema: Schema, key: tuple[str, ...], known: tuple[str, ...]
+    ) -> bool:
+        """Whether steps have left the key of changing rows in place; notes it where they have not."""
+        if all(schema.find(name) for name in key):
+            return True
+        keyless(spec, known, self.draft.paths[spec.name], self.report)
+        return False
 
-    def carried(self, spec: PipelineSpec, inputs: list[StreamSpec]) -> tuple[str, ...]:
-        """The key of the input, under the names that it has after the steps."""
-        names = {name: name for name in inputs[0].schema.names}
+    def carried(self, spec: PipelineSpec, schema: Schema, key: Sequence[str]) -> tuple[str, ...]:
+        """A key, under the names that it has after the steps."""
+        names = {name: name for name in schema.names}
         for step in spec.steps:
             if isinstance(step, Rename):
                 renamed = {old.lower(): new for old, new in step.columns.items()}
                 names = {one: renamed.get(now.lower(), now) for one, now in names.items()}
-        places = [find_path(name, inputs[0].schema) for name in inputs[0].key]
+        places = [find_path(name, schema) for name in key]
         return tuple(
             ".".join((names[place.names[0]], *place.names[1:])) for place in places if place
         )
@@ -276,7 +232,7 @@ class _Checker:
         declared = self.draft.streams.get(spec.to)
         key = key if all(find_path(name, schema) for name in key) else ()
         if source.changing and not key:
-            keyless(spec, source, self.draft.paths[spec.name], self.report)
+            keyless(spec, source.key, self.draft.paths[spec.name], self.report)
         stream = StreamSpec(
             name=spec.to,
             schema=schema,
@@ -293,16 +249,19 @@ class _Checker:
 
     def declared(self, stream: StreamSpec, declared: DraftStream) -> StreamSpec:
         key = declared.key if declared.key is not None else stream.key
+        if stream.changing and tuple(key) != stream.key:
+            other_key(stream, declared.path, self.report)
+            key = stream.key
         event_time = declared.event_time or stream.event_time
-        key, event_time = self.check_columns(declared, stream.schema, key, event_time)
+        key, event_time = check_columns(declared, stream.schema, key, event_time, self.report)
         is_other = event_time != stream.event_time
         clock = "own" if is_other else stream.clock
-        self.check_clock(declared, stream, is_other=is_other, owned=clock == "own")
+        writer = self.draft.pipelines[stream.pipeline]
+        check_clock(declared, stream, writer, self.report, is_other=is_other)
         self.outlets.check(
             declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
         )
         # The pipeline that writes a stream feeds its sinks, wherever they are declared.
-        writer = self.draft.pipelines[stream.pipeline]
         sinks = (*writer.sinks, *declared.sinks)
         self.draft.pipelines[stream.pipeline] = replace(writer, sinks=sinks)
         if declared.schema is not None and declared.schema.to_dict() != stream.schema.to_dict():
@@ -321,38 +280,6 @@ class _Checker:
             clock=clock,
         )
 
-    def check_clock(
-        self, declared: DraftStream, stream: StreamSpec, *, is_other: bool, owned: bool
-    ) -> None:
-        """What a stream that a pipeline writes may say of its time."""
-        writer = self.draft.pipelines[stream.pipeline]
-        if is_other and writer.stateful:
-            self.report.add(
-                "project.event-time-changed",
-                (*declared.path, "event_time"),
-                f"Pipeline {writer.name!r} gives stream {stream.name!r} its event time, "
-                f"{stream.event_time}, and it cannot be another.",
-                "Let another pipeline read this stream, and declare the event time of its output.",
-            )
-        if declared.watermarks is None:
-            return
-        if not owned:
-            self.report.add(
-                "project.watermarks-unused",
-                (*declared.path, "watermarks"),
-                f"The watermark of stream {stream.name!r} is that of what pipeline {writer.name!r} "
-                "reads.",
-                "Say `watermarks:` of the source streams; this one may be left out.",
-            )
-        elif declared.watermarks.ahead == "dead":
-            self.report.add(
-                "project.ahead",
-                (*declared.path, "watermarks", "ahead"),
-                f"Records of stream {stream.name!r} were read before, and cannot be dead for their "
-                "time now.",
-                "Say `ahead: hold`, and filter them with a step if they are not wanted.",
-            )
-
 
 def _anchor(draft: Draft, folder: Folder) -> None:
     for name, stream in draft.streams.items():
@@ -362,16 +289,6 @@ def _anchor(draft: Draft, folder: Folder) -> None:
     for name, pipeline in draft.pipelines.items():
         sinks = tuple(anchored(sink, folder) for sink in pipeline.sinks)
         draft.pipelines[name] = replace(pipeline, sinks=sinks)
-
-
-def _infer(options: Mapping[str, Any]) -> Schema:
-    path = os.path.join(str(options.get("path", "")), str(options.get("pattern", "")))
-    return infer(
-        path,
-        str(options.get("format", "json")),
-        header=bool(options.get("header", True)),
-        separator=str(options.get("separator", ",")),
-    )
 
 
 def _blamed(step: Step, path: Path, error: WeftError) -> Path:

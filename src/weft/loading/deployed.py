@@ -18,6 +18,7 @@ from weft.loading.load import load
 from weft.products.tree import Product
 from weft.products.write import write_product
 from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
+from weft.queries.form import write_group, write_top
 from weft.schema.change import CHANGE
 from weft.steps.step import to_dict
 
@@ -124,6 +125,8 @@ def _pipeline(spec: PipelineSpec) -> dict[str, Any]:
         "join": None if spec.join is None else {**spec.join, "on": dict(spec.join["on"])},
         "dedupe": None if spec.dedupe is None else dict(spec.dedupe),
         "reducer": spec.reducer,
+        "group": None if spec.group is None else write_group(spec.group),
+        "top": None if spec.top is None else write_top(spec.top),
         "sinks": [_part(sink) for sink in spec.sinks] or None,
     }
     return _said(written)

@@ -1,8 +1,8 @@
 """A pipeline that does several things becomes several, each with at most one operator. Called by `load`.
 
-Steps or a `dedupe` before a window are work of their own: they get a pipeline and a stream `<pipeline>-input`, so
-that what they filter and what they cannot process is recorded like everywhere else. Several inputs of an operator
-without a join are made one in `<pipeline>-union`.
+Steps or a `dedupe` before a window, a `group` or a `top` are work of their own: they get a pipeline and a stream
+`<pipeline>-input`, so that what they filter and what they cannot process is recorded like everywhere else. Several
+inputs of an operator without a join are made one in `<pipeline>-union`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def parts_of(spec: PipelineSpec) -> list[PipelineSpec]:
         name = f"{spec.name}-union"
         parts.append(PipelineSpec(name, spec.inputs, to=name))
         spec = replace(spec, inputs=(name,))
-    if spec.join is None and spec.window is not None and (spec.steps or spec.dedupe):
+    comes_last = (spec.join is None and spec.window is not None) or spec.group or spec.top
+    if comes_last and (spec.steps or spec.dedupe):
         name = f"{spec.name}-input"
         parts.append(PipelineSpec(name, spec.inputs, to=name, steps=spec.steps, dedupe=spec.dedupe))
         spec = replace(spec, inputs=(name,), steps=(), dedupe=None)
@@ -54,4 +55,5 @@ def _stream(project: Project, first: PipelineSpec) -> StreamSpec:
         watermarks=replace(source.watermarks, ahead="hold"),
         writer=first.name,
         clock=timing.clock,
+        changing=source.changing,
     )

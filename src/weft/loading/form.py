@@ -244,7 +244,7 @@ class TableKeys(DebeziumSource):
 @dataclass(frozen=True)
 class PipelineKeys:
     """A pipeline does what it needs of this, in this order: `dedupe` or `join`; `steps`; `window` with `by` and
-    `aggregate` or `reducer`."""
+    `aggregate` or `reducer`, or `group`, or `top`."""
 
     inputs: Annotated[
         Any,
@@ -321,6 +321,26 @@ class PipelineKeys:
             "rules:Basket",
             unsaid="none",
             beside={"window": _WINDOW},
+        ),
+    ] = None
+    group: Annotated[
+        Any,
+        Key(
+            _part("a mapping"),
+            "Groups the rows of a changing stream: [group](#group).",
+            {"by": ["city"], "aggregate": {"customers": "count(*)"}},
+            unsaid="none",
+            beside={"from": "customers"},
+        ),
+    ] = None
+    top: Annotated[
+        Any,
+        Key(
+            _part("a mapping"),
+            "Keeps the first rows of a changing stream: [top](#top).",
+            {"order": ["joined desc"], "limit": 10},
+            unsaid="none",
+            beside={"from": "customers"},
         ),
     ] = None
     to: Annotated[

@@ -10,8 +10,9 @@ from weft.loading.document import Path
 from weft.loading.pane import WINDOW
 from weft.loading.problem import Problems
 from weft.project.definition import StreamSpec
+from weft.queries.joined import added
 from weft.schema.path import find_path
-from weft.schema.schema import Field, Schema, unknown_column
+from weft.schema.schema import Schema, unknown_column
 
 
 def united(inputs: list[StreamSpec], path: Path, report: Problems) -> Schema | None:
@@ -52,9 +53,9 @@ def joined(
                 f"{one!r} is {a.type}, and {other!r} of {right.name!r} is {b.type}.",
                 "Join on columns of the same type.",
             )
-    added = _added(right.schema, pairs)
-    twice = [one.name for one in added if left.schema.find(one.name)]
-    named = [one.name for one in (*left.schema, *added) if one.name.lower() == WINDOW.name]
+    extra = added(right.schema, pairs)
+    twice = [one.name for one in extra if left.schema.find(one.name)]
+    named = [one.name for one in (*left.schema, *extra) if one.name.lower() == WINDOW.name]
     if named:
         report.add(
             "project.join",
@@ -91,12 +92,7 @@ def spelled(
 
 def side_by_side(left: Schema, right: Schema, pairs: Sequence[Sequence[str]]) -> Schema:
     """The columns of a join: the left stream's, what the right one adds, and their window."""
-    return Schema((*left.fields, *_added(right, pairs), WINDOW))
-
-
-def _added(right: Schema, pairs: Sequence[Sequence[str]]) -> tuple[Field, ...]:
-    taken = {other.lower() for _, other in pairs}
-    return tuple(one for one in right if one.name.lower() not in taken)
+    return Schema((*left.fields, *added(right, pairs), WINDOW))
 
 
 def check_names(

@@ -33,19 +33,14 @@ WINDOW = Field(
 def check_window(spec: PipelineSpec, path: Path, report: Problems) -> None:
     """Note what is wrong with the window of a pipeline, or with what needs one."""
     if spec.window is None:
-        wants = {
-            "aggregate": spec.aggregate,
-            "by": spec.by,
-            "join": spec.join,
-            "reducer": spec.reducer,
-        }
+        wants = {"aggregate": spec.aggregate, "by": spec.by, "reducer": spec.reducer}
         for key, given in wants.items():
             if given:
                 report.add(
                     "project.window-missing",
                     (*path, key),
                     f"Pipeline {spec.name!r} has `{key}` and no window.",
-                    "Add `window: {type: tumbling, size_ms: 60000}`.",
+                    "Add `window: {type: tumbling, size_ms: 60000}`, or, for rows that replace one another, `group`.",
                     on_key=True,
                 )
         return
@@ -78,6 +73,15 @@ def _check_form(window: Mapping[str, Any], path: Path, report: Problems) -> None
 
 def _check_join(spec: PipelineSpec, path: Path, report: Problems) -> None:
     """A join makes rows of pairs; what would group or drop records is work of another pipeline."""
+    said = spec.join or {}
+    for key in ("type", "parallelism"):
+        if said.get(key) in ("semi", "anti") or (key == "parallelism" and key in said):
+            report.add(
+                "project.join",
+                (*path, "join", key),
+                f"The join of pipeline {spec.name!r} has a window, and `{key}: {said[key]}` is for joins without.",
+                f"Leave `{key}` out; without `window`, both streams must be changing ones.",
+            )
     others = {
         "by": spec.by,
         "aggregate": spec.aggregate,

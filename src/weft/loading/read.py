@@ -9,6 +9,7 @@ from typing import Any
 
 from weft import codec
 from weft.declared.key import keys
+from weft.declared.read import made
 from weft.errors import WeftError
 from weft.loading.cursor import Cursor
 from weft.loading.document import Path
@@ -25,6 +26,7 @@ from weft.project.definition import (
     WatermarkSpec,
 )
 from weft.project.operator import Deduplication, Joining
+from weft.queries.form import Grouping, Ranking
 from weft.schema.schema import Field, Schema, parse_type
 from weft.sources.debezium import DebeziumSource
 from weft.sources.options import tells_changes
@@ -246,6 +248,8 @@ def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:
         dedupe=_dedupe(parts["dedupe"]) if "dedupe" in parts else None,
         reducer=parts["reducer"].value if "reducer" in parts else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
+        group=_declared(parts["group"], Grouping, "`group`") if "group" in parts else None,
+        top=_declared(parts["top"], Ranking, "`top`") if "top" in parts else None,
     )
 
 
@@ -285,7 +289,18 @@ def _join(cursor: Cursor) -> Mapping[str, Any] | None:
     written = isinstance(on.value, Mapping)
     pairs = on.value.items() if written else [(name, name) for name in on.names()]
     kind = parts["type"].value if "type" in parts else "inner"
-    return {"type": kind, "on": [list(pair) for pair in pairs]}
+    tasks = {"parallelism": parts["parallelism"].value} if "parallelism" in parts else {}
+    return {"type": kind, "on": [list(pair) for pair in pairs], **tasks}
+
+
+def _declared(cursor: Cursor, declaration: type[Any], what: str) -> Mapping[str, Any] | None:
+    """What a mapping declares, as it is stored; None where something in it is wrong."""
+    before = len(cursor.report.problems)
+    cursor.check(declaration, what)
+    if len(cursor.report.problems) > before:
+        return None
+    stored: Mapping[str, Any] = codec.to_form(made(declaration, cursor.value))
+    return stored
 
 
 def _dedupe(cursor: Cursor) -> Mapping[str, Any]:

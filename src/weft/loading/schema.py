@@ -10,6 +10,7 @@ from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, 
 from weft.products.form import PartKeys, ProductKeys
 from weft.project.definition import Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
+from weft.queries.form import Grouping, Ranking
 from weft.sinks import options as sinks
 from weft.sources import options as sources
 from weft.steps.step import KINDS as STEPS
@@ -34,6 +35,8 @@ def project_schema() -> dict[str, Any]:
         steps=_list(_one({kind: step.written.limit.schema for kind, step in STEPS.items()})),
         window=schema_of(WindowSpec),
         aggregate=_TEXTS,
+        group=schema_of(Grouping),
+        top=schema_of(Ranking),
         sinks=_list(_sinks()),
     )
     whole = _filled(

@@ -4,30 +4,17 @@ Called by the loader, which wants the columns and what is wrong, and by the work
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from weft.errors import WeftError
 from weft.gate.coercion import NESTED, common
-from weft.gate.expression import Checked, check
+from weft.gate.expression import Checked
+from weft.products.reading import Reading, ReadingError, TableColumns, cast
 from weft.products.tree import Part, Path, Product, ProductError
-from weft.schema.change import CHANGE
-from weft.schema.schema import Field, Schema, Type, literal, quoted, unknown_column
+from weft.schema.schema import Field, Schema, Type, literal, quoted
 from weft.steps.compile import new_name, storable
 from weft.windows.aggregate import checked_aggregate
-
-
-@dataclass(frozen=True)
-class TableColumns:
-    """A stream of changes: its columns, of which `_change` is none, and its key."""
-
-    columns: Schema
-    key: tuple[str, ...]
-
-    @staticmethod
-    def of(schema: Schema, key: Sequence[str]) -> TableColumns:
-        """The table behind a changing stream."""
-        return TableColumns(Schema(tuple(one for one in schema if one.name != CHANGE)), tuple(key))
 
 
 @dataclass(frozen=True)
@@ -40,6 +27,8 @@ class Assembly:
     nodes: tuple[Mapping[str, Any], ...]
     needs: Mapping[str, Mapping[str, Any]]
     """What is needed of each table: its key, its columns, and the expressions that may fail."""
+    entry: ClassVar = "product.Assemble.attach"
+    step: ClassVar = "product"
 
     def to_kernel(self) -> dict[str, Any]:
         """The form that `weft.kernel.product.Assemble` reads."""
@@ -56,25 +45,8 @@ def assemble(product: Product, tables: Mapping[str, TableColumns]) -> Assembly:
         key=root.key,
         tables=product.tables(),
         nodes=tuple(work.nodes),
-        needs={name: work.needs[name].to_kernel(tables[name]) for name in product.tables()},
+        needs={name: work.needs[name].to_kernel() for name in product.tables()},
     )
-
-
-@dataclass
-class _Need:
-    """What all nodes of a table need of it."""
-
-    columns: dict[str, None] = field(default_factory=dict)
-    may_fail: dict[str, None] = field(default_factory=dict)
-
-    def to_kernel(self, table: TableColumns) -> dict[str, Any]:
-        # By name: rows are kept so, and a column that is not needed may come to stand anywhere in the table.
-        read = sorted(one.name for one in table.columns if one.name in self.columns)
-        return {
-            "key": [quoted(name) for name in table.key],
-            "columns": read,
-            "may_fail": list(self.may_fail),
-        }
 
 
 class _Work:
@@ -85,7 +57,7 @@ class _Work:
         self._tables = tables
         self.nodes: list[dict[str, Any]] = []
         self.outputs: list[tuple[Field, ...]] = []
-        self.needs: dict[str, _Need] = {name: _Need() for name in product.tables()}
+        self.needs: dict[str, Reading] = {}
 
     def node(
         self, part: Part, *, parent: tuple[int, Part] | None, place: int, level: int, path: Path
@@ -100,6 +72,7 @@ class _Work:
             "level": level,
             "many": part.many,
             "required": part.required,
+            "takes_nulls": parent is None,
             "limit": part.limit,
             "filter": None,
             "order": [],
@@ -109,7 +82,6 @@ class _Work:
         }
         self.nodes.append(node)
         self.outputs.append(())
-        self.needs[part.table].columns |= dict.fromkeys(table.key)
         if part.filter is not None:
             checked = self._checked(part, part.filter, (*path, "filter"), boolean=True)
             node["filter"] = checked.sql
@@ -144,7 +116,9 @@ class _Work:
 
     def _table(self, part: Part, path: Path) -> TableColumns:
         if part.table in self._tables:
-            return self._tables[part.table]
+            table = self._tables[part.table]
+            self.needs.setdefault(part.table, Reading(part.table, table))
+            return table
         raise self._wrong(f"reads {part.table!r}, and there is no such table", path)
 
     def _shown(self, part: Part, node: dict[str, Any], path: Path) -> list[Field]:
@@ -225,8 +199,8 @@ class _Work:
     def _link(self, part: Part, parent: Part, pair: tuple[str, str], path: Path) -> tuple[str, str]:
         """The two sides of a link as SQL of the same type."""
         sides = (
-            self._column(part.table, pair[0], path),
-            self._column(parent.table, pair[1], path),
+            self._column(part, pair[0], path),
+            self._column(parent, pair[1], path),
         )
         kind = common(sides[0].type, sides[1].type)
         if kind is None or kind.name in NESTED:
@@ -234,43 +208,24 @@ class _Work:
                 f"links {sides[0].name}, a {sides[0].type}, to {sides[1].name}, a {sides[1].type}"
             )
             raise self._wrong(message, path, "Declare both columns with the same plain type.")
-        for table, one in zip((part.table, parent.table), sides, strict=True):
-            self.needs[table].columns[one.name] = None
-        own, other = (_as(one, kind) for one in sides)
+        own, other = (cast(one, kind) for one in sides)
         return own, other
 
-    def _column(self, table: str, name: str, path: Path) -> Field:
-        columns = self._tables[table].columns
-        found = columns.find(name)
-        if found is None:
-            raise self._at(unknown_column(name, columns.names), path)
-        return found
-
-    def _checked(self, part: Part, text: str, path: Path, *, boolean: bool = False) -> Checked:
-        columns = self._tables[part.table].columns
+    def _column(self, part: Part, name: str, path: Path) -> Field:
+        self._table(part, path)
         try:
-            checked = check(text, columns, boolean=boolean)
+            return self.needs[part.table].column(name)
         except WeftError as error:
             raise self._at(error, path) from error
-        if checked.pinned:
-            message = f"calls {checked.pinned[0]}(), which is another one for each change"
-            raise self._wrong(message, path, "Use a column of the table.")
-        outside = [name for name in checked.columns if columns.find(name) is None]
-        if outside:
-            message = f"reads {outside[0]}, which is no column of {part.table}"
-            raise self._wrong(message, path, "Use a column of the table.")
-        need = self.needs[part.table]
-        need.columns |= dict.fromkeys(checked.columns)
-        if not checked.total:
-            need.may_fail[self._guarded(part, checked.sql)] = None
-        return checked
 
-    def _guarded(self, part: Part, sql: str) -> str:
-        """An expression that is tried only for rows that are there."""
-        if part.filter is None:
-            return sql
-        there = check(part.filter, self._tables[part.table].columns, boolean=True).sql
-        return sql if sql == there else f"CASE WHEN {there} THEN {sql} END"
+    def _checked(self, part: Part, text: str, path: Path, *, boolean: bool = False) -> Checked:
+        try:
+            return self.needs[part.table].checked(text, boolean=boolean, where=part.filter)
+        except ReadingError as error:
+            what = error.message.removeprefix("It ").rstrip(".")
+            raise self._wrong(what, path, error.hint or "") from error
+        except WeftError as error:
+            raise self._at(error, path) from error
 
     def _wrong(self, what: str, path: Path, hint: str = "") -> ProductError:
         name = self._product.name
@@ -280,11 +235,6 @@ class _Work:
         return ProductError(
             error.message, code=error.code, hint=error.hint, product=self._product.name, path=path
         )
-
-
-def _as(column: Field, kind: Type) -> str:
-    sql = quoted(column.name)
-    return sql if column.type == kind else f"cast({sql} as {kind})"
 
 
 def document_id(name: str, key: Sequence[str]) -> str:

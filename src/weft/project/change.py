@@ -92,6 +92,10 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
         yield Change(name, verdict, f"`{part}` of its dedupe changes")
     if before.product != after.product:
         yield Change(name, "recomputed", "its documents are put together in another way")
+    for part in _differing(before.group, after.group):
+        yield Change(name, "recomputed", f"`{part}` of its group changes")
+    for part in _differing(before.top, after.top):
+        yield Change(name, "recomputed", f"`{part}` of its top changes")
     if (before.reducer is None) != (after.reducer is None):
         yield Change(name, "recomputed", "its reducer comes or goes")
     for column, text in after.aggregate.items():
@@ -106,7 +110,7 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
 def _kept_rows(name: str, old: Project, new: Project) -> Iterator[Change]:
     """Windows that keep whole records cannot take up records of other columns."""
     before, after = old.pipeline(name), new.pipeline(name)
-    keeps = after.join is not None or after.reducer is not None
+    keeps = after.window is not None and (after.join is not None or after.reducer is not None)
     for stream in after.inputs if keeps and before.inputs == after.inputs else ():
         if old.schema_of(stream) != new.schema_of(stream):
             what = f"the columns of {stream} change, and its open windows hold whole records"
@@ -147,10 +151,15 @@ def _column(stream: StreamSpec) -> str:
 def _shape(spec: PipelineSpec) -> str:
     if spec.product is not None:
         return "product"
-    if spec.join is not None:
-        return "join"
-    if spec.window is not None:
-        return "window"
+    shapes = {
+        "group": spec.group,
+        "top": spec.top,
+        "join of changing streams" if spec.updating else "join": spec.join,
+        "window": spec.window,
+    }
+    for shape, said in shapes.items():
+        if said is not None:
+            return shape
     return "dedupe" if spec.dedupe is not None else "relay"
 
 

@@ -168,7 +168,7 @@ class PipelineSpec:
 
     Order of work: `dedupe`, then `steps`, then `window` with `aggregate` or `reducer`. With a
     `join` the two inputs are joined first, and the steps see the joined records. With a `product` the inputs are
-    tables, and the steps see the documents that have changed.
+    tables, and the steps see the documents that have changed. `group` and `top` come where a window would.
     """
 
     name: str
@@ -184,6 +184,8 @@ class PipelineSpec:
     sinks: tuple[SinkSpec, ...] = ()
     product: Mapping[str, Any] | None = None
     """The root of a product's tree, as it is stored."""
+    group: Mapping[str, Any] | None = None
+    top: Mapping[str, Any] | None = None
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -194,7 +196,13 @@ class PipelineSpec:
     @property
     def stateful(self) -> bool:
         """Whether it keeps state between batches."""
-        return bool(self.window or self.join or self.dedupe or self.product)
+        return bool(self.window or self.join or self.dedupe or self.product or self.updating)
+
+    @property
+    def updating(self) -> bool:
+        """Whether it is a query over changing streams, whose results replace one another too."""
+        is_join = self.join is not None and self.window is None
+        return is_join or self.group is not None or self.top is not None
 
 
 @dataclass(frozen=True)

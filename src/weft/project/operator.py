@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import TEXT, Limit, Mistake, choice, names, number
+from weft.declared.limit import TEXT, Limit, Mistake, choice, names, number, whole
 
 FOREVER_SECONDS = 9e15
 """As many as there are milliseconds in a number of 64 bits."""
@@ -28,12 +28,20 @@ ON = Limit(
 )
 
 
+TASKS = Key(
+    whole(1, 1_000),
+    "How many tasks keep it up. One is quickest for all that one core can keep up with.",
+    4,
+)
+"""Of what stands on changing streams."""
+
+
 @dataclass(frozen=True)
 class Joining:
-    """Rows of two streams with equal keys that are in the same window; `from` names both, the left one first.
+    """Rows of two streams with equal columns; `from` names both, the left one first.
 
-    A join needs a `window`, and has neither `by`, `aggregate` and `reducer` nor `dedupe`: those are pipelines of their
-    own, behind it or before it.
+    With a `window`, they are in the same one. Without it, both streams are changing ones, and so is the join. It has
+    neither `by`, `aggregate` and `reducer` nor `dedupe`: those are pipelines of their own, behind it or before it.
     """
 
     on: Annotated[
@@ -41,13 +49,15 @@ class Joining:
         Key(ON, "The columns that must be equal.", {"id": "order_id"}),
     ]
     type: Annotated[
-        Literal["inner", "left", "right", "full"],
+        Literal["inner", "left", "right", "full", "semi", "anti"],
         Key(
-            choice("inner", "left", "right", "full"),
-            "Of which streams rows without a partner come too.",
+            choice("inner", "left", "right", "full", "semi", "anti"),
+            "Of which streams rows without a partner come too. Without a window also `semi`, the left rows that have "
+            "a partner, and `anti`, those that have none.",
             "left",
         ),
     ] = "inner"
+    parallelism: Annotated[int, TASKS] = 1
 
 
 @dataclass(frozen=True)

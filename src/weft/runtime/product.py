@@ -1,4 +1,5 @@
-"""A product: changes of several tables are absorbed, the documents that they change come out."""
+"""A product: changes of several tables are absorbed, the documents that they change come out. What updating queries
+have in common with it is here too."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from weft import codec
-from weft.products.assembly import Assembly, document_id
-from weft.products.attach import attach
-from weft.products.change import assembly_of
+from weft.products.assembly import document_id
+from weft.products.attach import Assembled, attach
+from weft.products.find import assembly_of
 from weft.products.tree import Product
 from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
 from weft.runtime.operator import Operator
@@ -23,25 +24,26 @@ if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
 
 
-class Assemble(Operator):
-    """Documents of a tree of tables, each out once in a batch that has changed it."""
+class Changing(Operator):
+    """What is made of changing streams and is one itself: each result is out once in a batch that has changed it."""
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks keep it up."""
+        raise NotImplementedError
+
+    @property
+    def assembled(self) -> Assembled:
+        """What the kernel is told of it."""
+        raise NotImplementedError
 
     def layout(self) -> Layout:
-        tasks = self._product.parallelism
-        buckets = 1 if tasks == 1 else tasks * BUCKETS_PER_PARTITION
-        return layout_of(self._run.checkpoint, Layout(tasks, buckets))
+        buckets = 1 if self.tasks == 1 else self.tasks * BUCKETS_PER_PARTITION
+        return layout_of(self._run.checkpoint, Layout(self.tasks, buckets))
 
     @property
     def schema(self) -> Schema:
-        return with_change(self._assembly.columns)
-
-    @cached_property
-    def _product(self) -> Product:
-        return codec.from_form(Product, self._spec.product)
-
-    @cached_property
-    def _assembly(self) -> Assembly:
-        return assembly_of(self._spec.name, self._run.project)
+        return with_change(self.assembled.columns)
 
     def open(self) -> DataFrame:
         frames = []
@@ -52,14 +54,14 @@ class Assemble(Operator):
             frames.append(frame.withColumn(CONTROL, control))
         return attach(
             frames,
-            self._assembly,
+            self.assembled,
             buckets=self.buckets,
             pipeline=self._run.name,
             state=self._run.project.processing.state,
         )
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        columns = {name: f"row.document.{quoted(name)}" for name in self._assembly.columns.names}
+        columns = {name: f"row.document.{quoted(name)}" for name in self.assembled.columns.names}
         columns[CHANGE] = (
             "named_struct('op', row.op, 'position', CAST(NULL AS STRING), 'at', CAST(NULL AS TIMESTAMP), "
             "'transaction', CAST(NULL AS STRING), 'snapshot', CAST(NULL AS STRING), "
@@ -67,8 +69,20 @@ class Assemble(Operator):
         )
         name = self._run.stream.name
         weft = (
-            f"named_struct('id', {document_id(name, self._assembly.key)}, 'knot', CAST(0 AS BIGINT), "
+            f"named_struct('id', {document_id(name, self.assembled.key)}, 'knot', CAST(0 AS BIGINT), "
             f"'at', CAST(NULL AS TIMESTAMP), 'source', {literal(name)}, 'partition', 0, "
             "'event_time', CAST(NULL AS TIMESTAMP), 'watermark', CAST(NULL AS TIMESTAMP))"
         )
         return self.carried(frame, columns, weft=weft, row="row")
+
+
+class Assemble(Changing):
+    """Documents of a tree of tables."""
+
+    @property
+    def tasks(self) -> int:
+        return codec.from_form(Product, self._spec.product).parallelism
+
+    @cached_property
+    def assembled(self) -> Assembled:
+        return assembly_of(self._spec.name, self._run.project)

@@ -10,6 +10,7 @@ from weft.runtime.join import Join
 from weft.runtime.product import Assemble
 from weft.runtime.relay import Relay
 from weft.runtime.shape import Shape
+from weft.runtime.updating import Updating
 from weft.runtime.window import Window
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def choose(run: RunningPipeline) -> Shape:
         return Ingest(run)
     if run.spec.product is not None:
         return Assemble(run)
+    if run.spec.updating:
+        return Updating(run)
     if run.spec.join is not None:
         return Join(run)
     if run.spec.window is not None:

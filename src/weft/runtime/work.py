@@ -14,6 +14,7 @@ from weft.lineage.identity import Identity
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
+from weft.runtime.causes import find_causes
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
 from weft.runtime.documents import find_document
@@ -54,6 +55,7 @@ class Work:
             "state": self._state,
             "record": self._record,
             "document": self._document,
+            "causes": self._causes,
         }
         if kind not in known:
             raise WeftError(
@@ -129,6 +131,10 @@ class Work:
     def _document(self, **asked: Any) -> dict[str, Any] | None:
         """The newest row of a key of a changing stream."""
         return find_document(self._worker, **asked)
+
+    def _causes(self, **asked: Any) -> list[dict[str, Any]]:
+        """The changes that made a document what it is."""
+        return [codec.to_form(cause) for cause in find_causes(self._worker, **asked)]
 
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""

@@ -221,6 +221,7 @@ class Worker:
                 schema=stream.schema,
                 key=stream.key,
                 history=self._identity.life,
+                is_current=spec is not None and (spec.product is not None or spec.updating),
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]

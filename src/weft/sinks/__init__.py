@@ -36,6 +36,7 @@ def open(  # noqa: A001
     schema: Schema,
     key: Sequence[str] = (),
     history: str = "",
+    is_current: bool = False,
 ) -> Sink:
     """Open a sink for the rows of a stream; wrong options raise before anything is touched."""
     checked = read_options(kind, options)
@@ -46,5 +47,6 @@ def open(  # noqa: A001
         columns=tuple(schema.names),
         key=tuple(key),
         history=history,
+        is_current=is_current,
     )
     return checked.open(target)

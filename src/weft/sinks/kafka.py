@@ -33,6 +33,8 @@ TRANSACTION_MS = 120_000
 MOST_RETRACTED = 50
 """So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
 FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+COMPACTED = {"cleanup.policy": "compact"}
+"""A topic of upserts has the newest value of every key for as long as it is there."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
@@ -53,7 +55,14 @@ TOPIC = Limit(
 class KafkaOptions(Options):
     """Writes each knot to a topic in one transaction. Exactly once, for readers of what is committed."""
 
-    topic: Annotated[str, Key(TOPIC, "The topic; it is made if it is not there.", "revenue")]
+    topic: Annotated[
+        str,
+        Key(
+            TOPIC,
+            "The topic; it is made if it is not there, compacted for documents and queries.",
+            "revenue",
+        ),
+    ]
     servers: Annotated[
         str, Key(TEXT, "Servers to ask first, with commas between.", "kafka-1:9092,kafka-2:9092")
     ] = "localhost:9092"
@@ -294,7 +303,8 @@ class _Link:
             },
             logger=log,
         )
-        _ensure_topic(options, AdminClient(quiet))
+        is_compacted = target.is_current and options.key != ()
+        _ensure_topic(options, AdminClient(quiet), COMPACTED if is_compacted else {})
         # Ends what an earlier producer of this name left open: only then is its position final.
         self._producer.init_transactions(REPLY_S)
         consumer = Consumer({**quiet, "group.id": name, "enable.auto.commit": False})
@@ -332,11 +342,12 @@ class _Link:
         self._producer.close()
 
 
-def _ensure_topic(options: KafkaOptions, admin: AdminClient) -> None:
-    """Create the topic when it is not there, so that a position can be kept for it."""
+def _ensure_topic(options: KafkaOptions, admin: AdminClient, settings: dict[str, str]) -> None:
+    """Create the topic with some settings when it is not there, so that a position can be kept for it."""
     if options.topic in admin.list_topics(timeout=REPLY_S).topics:
         return
-    topic = NewTopic(options.topic, num_partitions=options.partitions or -1, replication_factor=-1)
+    partitions = options.partitions or -1
+    topic = NewTopic(options.topic, partitions, replication_factor=-1, config=settings)
     for created in admin.create_topics([topic]).values():
         try:
             created.result(REPLY_S)

@@ -35,7 +35,8 @@ class SinkFencedError(SinkError):
 @dataclass(frozen=True)
 class Target:
     """Whose rows a sink gets. `history` names one life of the stream's table: a new table starts
-    its knots anew, and what was delivered of an older one does not count for it."""
+    its knots anew, and what was delivered of an older one does not count for it. `is_current` if of a key the row that
+    comes last is the one that counts: so it is of products and queries, not of tables."""
 
     app: str
     pipeline: str
@@ -43,6 +44,7 @@ class Target:
     columns: tuple[str, ...]
     key: tuple[str, ...] = ()
     history: str = ""
+    is_current: bool = False
 
 
 @runtime_checkable

@@ -1,9 +1,12 @@
 """The newest row of each key of a changing stream, from its rows in any order. Used by whatever shows what is, not what
-happened: documents by their key, `stream rows --current`, the test kit."""
+happened: documents by their key and what they were made of, `stream rows --current`, the test kit."""
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cmp_to_key
 from typing import Any
 
 from weft.schema.change import CHANGE, EMPTIED, GONE
@@ -12,14 +15,27 @@ from weft.schema.weft import WEFT
 Row = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Newest:
+    """A row as it is, and the changes that brought those of its columns that the newest change left as they were."""
+
+    row: Row
+    brought: Mapping[str, Row] = field(default_factory=dict)
+
+
 def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:
-    """The rows that are there after these changes, each the newest of its key, in the order of first sight.
+    """The rows that are there after these changes, each the newest of its key, in the order of first sight."""
+    return (newest.row for newest in newest_of(rows, key))
+
+
+def newest_of(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Newest]:
+    """The rows that are there after these changes, with what they are made of.
 
     Changes are ordered by their positions in the database's log; where one has none, as they were written: by knot,
     then by place in their source. A table that was truncated, or read anew from its first row to its last, has lost all
     that was there before.
     """
-    newest: dict[tuple[Any, ...], Row] = {}
+    found: dict[tuple[Any, ...], _Changes] = {}
     sweep: Row | None = None
     for row in rows:
         if _is_sweep(row) and (sweep is None or _sweeps(row, sweep)):
@@ -27,12 +43,45 @@ def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:
         if row[CHANGE]["op"] == EMPTIED:
             continue
         name = tuple(_hashable(row[column]) for column in key)
-        known = newest.get(name)
-        if known is None or not _is_before(row, known):
-            newest[name] = row
-    for row in newest.values():
+        found.setdefault(name, _Changes()).add(row)
+    for changes in found.values():
+        newest = changes.newest()
+        row = newest.row
         if row[CHANGE]["op"] != GONE and (sweep is None or not _sweeps(sweep, row)):
-            yield row
+            yield newest
+
+
+class _Changes:
+    """The changes of one key that count: the newest whole one, and those after it that leave columns as they were."""
+
+    def __init__(self) -> None:
+        self._kept: list[Row] = []
+
+    def add(self, row: Row) -> None:
+        if not self._kept or (_is_whole(row) and not _is_before(row, self._kept[-1])):
+            self._kept = [row]
+            return
+        if _is_whole(self._kept[0]) and _is_before(row, self._kept[0]):
+            return
+        insort(self._kept, row, key=_ORDER)
+        whole = [at for at, one in enumerate(self._kept) if _is_whole(one)]
+        del self._kept[: whole[-1] if whole else 0]
+
+    def newest(self) -> Newest:
+        *older, last = self._kept
+        if _is_whole(last):
+            return Newest(last)
+        row, brought = dict(last), {}
+        for column in last[CHANGE]["kept"]:
+            bringing = [one for one in older if column not in (one[CHANGE].get("kept") or ())]
+            if bringing and bringing[-1][CHANGE]["op"] != GONE:
+                brought[column] = bringing[-1]
+                row[column] = bringing[-1][column]
+        return Newest(row, brought)
+
+
+def _is_whole(row: Row) -> bool:
+    return not row[CHANGE].get("kept")
 
 
 def _is_sweep(row: Row) -> bool:
@@ -59,6 +108,13 @@ def _is_before(one: Row, other: Row) -> bool:
 def _arrival(row: Row) -> tuple[int, int]:
     last = str(row[WEFT]["id"]).rpartition("/")[2]
     return row[WEFT]["knot"], int(last) if last.isdecimal() else 0
+
+
+def _compare(one: Row, other: Row) -> int:
+    return -1 if _is_before(one, other) else int(_is_before(other, one))
+
+
+_ORDER = cmp_to_key(_compare)
 
 
 def _hashable(value: Any) -> Any:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from weft.errors import WeftError
 from weft.operations.run import OperationBusyError
 from weft.operations.step import describe
-from weft.products.change import compare_product
 from weft.project.change import Change, compare_pipeline, compare_source
 from weft.project.definition import Project
+from weft.queries.change import compare_kept
 from weft.steps.compile import apply_schema
 from weft.weaver.catalog import Changes, Pipeline, declared, store_stream
 from weft.weaver.store import Write
@@ -171,7 +171,7 @@ def _effects(weaver: Weaver, project: Project, changes: Changes) -> Iterator[Cha
         old = weaver.catalog.version(known.project)
         if name in project.pipelines and name in old.pipelines:
             yield from compare_pipeline(name, old, project)
-            yield from compare_product(name, old, project)
+            yield from compare_kept(name, old, project)
         elif name in project.streams and name in old.streams and name not in old.pipelines:
             yield from compare_source(old.stream(name), project.stream(name))
 

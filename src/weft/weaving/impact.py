@@ -8,6 +8,7 @@ from weft.errors import WeftError
 from weft.gate.expression import check
 from weft.loading.merge import side_by_side
 from weft.project.definition import PipelineSpec, Project
+from weft.queries.find import find_query
 from weft.schema.schema import Schema
 from weft.sinks.options import read_options
 from weft.steps.compile import origins, reads
@@ -72,7 +73,7 @@ def _read_from(project: Project, spec: PipelineSpec, position: int) -> dict[str,
             needed.setdefault(source, spec.name)
     for column in _operator_columns(project, spec, position):
         needed.setdefault(column, spec.name)
-    if spec.window is None or spec.join is not None:
+    if (spec.window is None or spec.join is not None) and spec.group is None:
         for column, reader in needed_columns(project, spec.to).items():
             for before in made.get(column, ()):
                 for source in entering.get(before, ()):
@@ -82,6 +83,8 @@ def _read_from(project: Project, spec: PipelineSpec, position: int) -> dict[str,
 
 def _schema_before_steps(project: Project, spec: PipelineSpec) -> Schema:
     first = project.schema_of(spec.inputs[0])
+    if spec.updating:
+        return find_query(spec.name, project).columns
     if spec.join is None:
         return first
     return side_by_side(first, project.schema_of(spec.inputs[1]), spec.join["on"])
@@ -92,6 +95,8 @@ def _entering(project: Project, spec: PipelineSpec, position: int) -> dict[str, 
     own = project.schema_of(spec.inputs[position])
     if spec.join is None:
         return {name: {name} for name in own.names}
+    if spec.join["type"] in ("semi", "anti") and position == 1:
+        return {}
     pairs = spec.join["on"]
     keys = {right: left for left, right in pairs} if position == 1 else {}
     return {keys.get(name, name): {name} for name in own.names}
@@ -100,7 +105,9 @@ def _entering(project: Project, spec: PipelineSpec, position: int) -> dict[str, 
 def _operator_columns(project: Project, spec: PipelineSpec, position: int) -> Iterable[str]:
     """The columns of one of its inputs that a window, join or dedupe names, as the input spells them."""
     schema = project.schema_of(spec.inputs[position])
-    if spec.join is not None:
+    if spec.updating:
+        yield from find_query(spec.name, project).deciding[position]
+    elif spec.join is not None:
         yield from (pair[position] for pair in spec.join["on"])
     elif spec.window is not None:
         yield from spec.by

@@ -124,3 +124,41 @@ def test_a_rule_that_drops_a_column_of_a_join_is_refused_and_others_are_not() ->
     with pytest.raises(WouldBreakError) as caught:
         check_in_place(project, "alerts", before, after)
     assert caught.value.ids["pipeline"] == "met"
+
+
+TABLES = {
+    "orders": {
+        "topic": "o",
+        "key": "id",
+        "columns": {"id": "long", "customer": "long", "total": "int", "note": "string"},
+    },
+    "customers": {"topic": "c", "key": "code", "columns": {"code": "long", "name": "string"}},
+}
+
+
+def make_queries(**pipelines: dict[str, Any]) -> Any:
+    return load({"app_name": "shop", "tables": TABLES, "pipelines": pipelines})
+
+
+def test_a_query_needs_what_decides_its_results_and_what_others_take_of_them() -> None:
+    joined = {"from": ["orders", "customers"], "join": {"on": {"CUSTOMER": "Code"}}}
+    project = make_queries(
+        met=joined,
+        known={"from": "met", "group": {"by": "Name", "aggregate": {"n": "sum(total)"}}},
+    )
+    assert needed_columns(project, "orders") == {"id": "met", "customer": "met", "total": "known"}
+    assert needed_columns(project, "customers") == {"code": "met", "name": "known"}
+    first = make_queries(first={"from": "orders", "top": {"order": "total", "limit": 1}})
+    assert needed_columns(first, "orders") == {"id": "first", "total": "first"}
+
+
+def test_a_join_that_shows_one_side_needs_of_the_other_what_is_compared() -> None:
+    known = {"from": ["orders", "customers"], "join": {"on": {"customer": "code"}, "type": "semi"}}
+    named = {"from": "known", "steps": [{"set": {"name": "upper(note)"}}]}
+    project = make_queries(known=known, named=named)
+    assert needed_columns(project, "customers") == {"code": "known"}
+    assert needed_columns(project, "orders") == {
+        "id": "known",
+        "customer": "known",
+        "note": "named",
+    }

@@ -8,6 +8,8 @@
  *   <li>{@code gate}: what the functions of a record may cost; {@code pattern}: regular expressions
  *       in linear time; {@code spark.gate}: both in the expressions that Spark runs.
  *   <li>{@code window}: records become panes.
+ *   <li>{@code change}: rows that replace one another, by their keys; {@code product}: documents
+ *       that are made of them; {@code query}: joins, groups and firsts of them.
  *   <li>{@code spine}: a woven batch is written, hashed and counted in one pass; {@code hash}: how.
  *   <li>{@code table}: the knots of a stream as commits of its Delta log.
  *   <li>{@code stream}: which knots a reader of that table is given; {@code spark.stream}: as a

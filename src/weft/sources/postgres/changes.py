@@ -22,7 +22,7 @@ from weft.sources.postgres.catalogue import CatalogueTable, find_table
 from weft.sources.postgres.event import TableEvents
 from weft.sources.postgres.message import TransactionEnd
 from weft.sources.postgres.name import lsn
-from weft.sources.postgres.reading import Reading
+from weft.sources.postgres.capture import Capture
 from weft.sources.postgres.replication import Alive, Replication
 from weft.sources.postgres.slot import Slot, SlotRecord
 from weft.sources.postgres.snapshot import Snapshot
@@ -56,8 +56,8 @@ class LogPosition:
 class TableChanges:
     """The changes of one table: an event source that can go back to where it stood."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
         self._position = LogPosition(in_snapshot=True)
         self._is_new = True
         self._record: SlotRecord | None = None
@@ -106,26 +106,26 @@ class TableChanges:
         self._snapshot = self._stream = None
 
     def _open(self) -> None:
-        reading, address = self._reading, self._reading.address
-        self._record = SlotRecord.find(reading.folder)
+        capture, address = self._capture, self._capture.address
+        self._record = SlotRecord.find(capture.folder)
         owner = self._record.owner if self._record is not None else ""
         with address.connect(owner) as connection:
             slots.check_server(connection, address)
-            table = find_table(connection, reading.table, address)
-            table.check(reading.key, address.stream)
-            self._events = table.events(reading.columns, reading.key)
-            found = slots.find_slot(connection, reading.slot)
+            table = find_table(connection, capture.table, address)
+            table.check(capture.key, address.stream)
+            self._events = table.events(capture.columns, capture.key)
+            found = slots.find_slot(connection, capture.slot)
             with address.connect(owner, replication=True) as line:
                 system = slots.system_of(line, address)
             gone = self._why_lost(found, system, table)
             if gone is not None:
-                if not reading.restarts:
-                    raise slots.lost(reading.slot, gone, address)
-                log.warning("table %s is read anew: %s", reading.table, gone)
+                if not capture.restarts:
+                    raise slots.lost(capture.slot, gone, address)
+                log.warning("table %s is read anew: %s", capture.table, gone)
             if self._position.in_snapshot or gone is not None:
                 if found is not None:
                     self._drop(connection, found, system)
-                slots.need_publication(connection, reading.publication, table, address)
+                slots.need_publication(connection, capture.publication, table, address)
                 self._begin(system, table)
                 return
             assert found is not None
@@ -134,73 +134,73 @@ class TableChanges:
 
     def _why_lost(self, found: Slot | None, system: str, table: CatalogueTable) -> str | None:
         """Why the log cannot be read on from where it was left, or None; refuses another database altogether."""
-        record, reading = self._record, self._reading
+        record, capture = self._record, self._capture
         if self._position.in_snapshot and self._is_new:
             return None
         if record is None or record.system != system:
             raise PostgresError(
-                f"Database {reading.address.place} is another one than table {reading.table} was read from.",
+                f"Database {capture.address.place} is another one than table {capture.table} was read from.",
                 code="source.other-database",
                 domain="user",
                 hint="Places in its log mean nothing in the other's. Declare the table under another name.",
-                stream=reading.address.stream,
+                stream=capture.address.stream,
             )
         if self._position.in_snapshot:
             return None
         if record.table != table.number:
-            return f"table {reading.table} was dropped and made anew"
+            return f"table {capture.table} was dropped and made anew"
         if found is None:
-            return f"slot {reading.slot!r} is not there any longer"
+            return f"slot {capture.slot!r} is not there any longer"
         if found.is_lost:
-            return f"slot {reading.slot!r} fell behind by more than `max_slot_wal_keep_size`"
+            return f"slot {capture.slot!r} fell behind by more than `max_slot_wal_keep_size`"
         if found.confirmed > max(self._position.safe, record.told):
-            return f"slot {reading.slot!r} was moved on to {lsn(found.confirmed)} by another reader"
+            return f"slot {capture.slot!r} was moved on to {lsn(found.confirmed)} by another reader"
         return None
 
     def _drop(self, connection: Connection, found: Slot, system: str) -> None:
         """Drop the slot of an earlier attempt; refuses to drop one that this stream has not made."""
-        reading, record = self._reading, self._record
+        capture, record = self._capture, self._record
         ours = None if record is None else (record.slot, record.system)
-        if record is None or ours != (reading.slot, system) or not found.is_ours:
+        if record is None or ours != (capture.slot, system) or not found.is_ours:
             raise PostgresError(
-                f"Slot {reading.slot!r} of database {reading.address.place} is there already, "
+                f"Slot {capture.slot!r} of database {capture.address.place} is there already, "
                 "and this stream has not made it.",
                 code="source.slot-taken",
                 domain="conflict",
                 hint=f"Give the table another `slot`, or drop this one if nobody needs it: "
-                f"SELECT pg_drop_replication_slot('{reading.slot}')",
-                slot=reading.slot,
-                stream=reading.address.stream,
+                f"SELECT pg_drop_replication_slot('{capture.slot}')",
+                slot=capture.slot,
+                stream=capture.address.stream,
             )
-        slots.let_go(connection, found, record.owner, reading.address)
-        slots.drop_slot(connection, reading.slot)
+        slots.let_go(connection, found, record.owner, capture.address)
+        slots.drop_slot(connection, capture.slot)
 
     def _begin(self, system: str, table: CatalogueTable) -> None:
         """Make the slot, and the snapshot of what was there before."""
-        reading, address = self._reading, self._reading.address
-        self._record = SlotRecord.new(reading.slot, system, table.number)
-        self._record.keep(reading.folder)
+        capture, address = self._capture, self._capture.address
+        self._record = SlotRecord.new(capture.slot, system, table.number)
+        self._record.keep(capture.folder)
         with address.connect(self._record.owner, replication=True) as line:
-            point, name = slots.make_slot(line, reading.slot, address)
+            point, name = slots.make_slot(line, capture.slot, address)
             reader = address.open(self._record.owner)
             try:
                 self._snapshot = Snapshot(reader, name, point, table, address)
             except BaseException:
                 reader.close()
                 raise
-        log.info("table %s is read as of %s, slot %s", reading.table, lsn(point), reading.slot)
+        log.info("table %s is read as of %s, slot %s", capture.table, lsn(point), capture.slot)
 
     def _follow(self, table: CatalogueTable) -> None:
         """Read the log on from the slot."""
         assert self._record is not None
-        reading = self._reading
-        line = reading.address.open(self._record.owner, replication=True)
+        capture = self._capture
+        line = capture.address.open(self._record.owner, replication=True)
         try:
-            self._stream = Replication(line, reading.slot, reading.publication, reading.address)
+            self._stream = Replication(line, capture.slot, capture.publication, capture.address)
         except BaseException:
             line.close()
             raise
-        self._transactions = Transactions(reading, table.number)
+        self._transactions = Transactions(capture, table.number)
         self._left, self._refusal = [], None
 
     def _read_snapshot(self, snapshot: Snapshot, most: int) -> list[bytes]:
@@ -260,7 +260,7 @@ class TableChanges:
         is_due = asked or time.monotonic() - self._told_at > TELL_S
         if is_due and safe > self._record.told:
             self._record = self._record.with_told(safe)
-            self._record.keep(self._reading.folder)
+            self._record.keep(self._capture.folder)
             self._told_at = time.monotonic()
         stream.confirm(self._record.told, now=asked)
         self._is_asked = False

@@ -21,7 +21,7 @@ from weft.sources.postgres.name import MOST_BYTES, TableName, is_slot, slot_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from weft.sources.postgres.reading import Reading
+    from weft.sources.postgres.capture import Capture
 
 _PARTS = ("host", "port", "database", "user")
 # Weft says these itself.
@@ -213,12 +213,12 @@ class PostgresSource(Source):
         """The name of the slot."""
         return self.slot or slot_of(stream)
 
-    def reading(self, stream: StreamSpec, folder: Path) -> Reading:
+    def capture(self, stream: StreamSpec, folder: Path) -> Capture:
         """What is read, and as what."""
-        from weft.sources.postgres.reading import Reading
+        from weft.sources.postgres.capture import Capture
 
         own = [one for one in stream.schema if one.name != CHANGE]
-        return Reading(
+        return Capture(
             address=self.address(stream.name),
             table=self.table_name(stream.name),
             slot=self.slot_name(stream.name),
@@ -237,11 +237,11 @@ class PostgresSource(Source):
         from weft.sources.spark.pulled import open_pulled
 
         need_client()
-        reading = self.reading(stream, checkpoint)
+        capture = self.capture(stream, checkpoint)
         return open_pulled(
             spark,
             stream.name,
-            lambda: TableChanges(reading),
+            lambda: TableChanges(capture),
             folder=checkpoint,
             most=processing.queue_size,
             keep=self.keep,

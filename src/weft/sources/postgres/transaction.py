@@ -18,7 +18,7 @@ from weft.sources.postgres.message import (
     Truncate,
     Update,
 )
-from weft.sources.postgres.reading import Reading
+from weft.sources.postgres.capture import Capture
 
 Placed = tuple[bytes, tuple[int, int]]
 """An event, and its place: the commit of its transaction, and its number in there."""
@@ -27,8 +27,8 @@ Placed = tuple[bytes, tuple[int, int]]
 class Transactions:
     """Makes events of what a log tells, as long as it is read without a break."""
 
-    def __init__(self, reading: Reading, table: int) -> None:
-        self._reading = reading
+    def __init__(self, capture: Capture, table: int) -> None:
+        self._capture = capture
         self._table = table
         self._begun: TransactionBegin | None = None
         self._serial = 0
@@ -65,9 +65,9 @@ class Transactions:
                 yield events.created(row, self._place()), self._last()
             case Update(old=old, row=row) if old is not None and events.moves(old, row):
                 yield events.deleted(old, self._place()), self._last()
-                reading = self._reading
+                capture = self._capture
                 known = filled(row, old)
-                whole = completed(known, self._names, events, reading.table, reading.address)
+                whole = completed(known, self._names, events, capture.table, capture.address)
                 yield events.created(whole, self._place()), self._last()
             case Update(old=old, row=row):
                 yield events.updated(filled(row, old), self._place()), self._last()
@@ -90,13 +90,13 @@ class Transactions:
 
         A column that it has by now was added later, and is null until then.
         """
-        reading = self._reading
-        with reading.address.connect() as connection:
+        capture = self._capture
+        with capture.address.connect() as connection:
             types = find_types(connection, [one.type for one in relation.columns])
             later = column_names(connection, relation.number)
         logged = {one.name.lower() for one in relation.columns if one.is_key}
-        if not {name.lower() for name in reading.key} <= logged:
-            raise no_identity(reading.table, sorted(logged), reading.key, reading.address.stream)
+        if not {name.lower() for name in capture.key} <= logged:
+            raise no_identity(capture.table, sorted(logged), capture.key, capture.address.stream)
         columns = [(one.name, types[one.type]) for one in relation.columns]
-        named = encoded(columns, reading.columns, reading.table, later=later)
-        return TableEvents(named, reading.key)
+        named = encoded(columns, capture.columns, capture.table, later=later)
+        return TableEvents(named, capture.key)

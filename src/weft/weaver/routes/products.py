@@ -10,6 +10,7 @@ from typing import Any
 from weft import codec
 from weft.declared.read import made
 from weft.errors import WeftError
+from weft.products.cause import Cause
 from weft.products.tree import Product
 from weft.products.write import write_product
 from weft.project.definition import MissingNameError, PipelineSpec, StreamSpec
@@ -44,6 +45,14 @@ class DocumentView:
     knot: int
     id: str
     document: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CausesView:
+    """A document, and the rows of its tables that it was put together from."""
+
+    document: DocumentView
+    rows: tuple[Cause, ...]
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,23 @@ async def document(
     weaver: UsesWeaver, name: str, key: str, knot: KnotNumber | None = None
 ) -> Answer:
     """The document of a key, now or as of a knot. Several columns have / between them, or are a list in JSON."""
+    return Answer(await _document(weaver, name, key, knot), keeps_order=True)
+
+
+@router.get("/causes/{product}/{key:path}", response_model=CausesView)
+async def causes(
+    weaver: UsesWeaver, product: str, key: str, knot: KnotNumber | None = None
+) -> Answer:
+    """The changes that made the document of a key what it is, now or as of a knot: row by row of its tables."""
+    found = await _document(weaver, product, key, knot)
+    stream = weaver.catalog.stream(_product(weaver, product).to)
+    written = weaver.knots.get(stream.origin, found.knot)
+    asked = {"product": product, "key": list(found.key), "upto": dict(written.offsets.inputs)}
+    rows = await weaver.ask("causes", asked, timeout=300)
+    return Answer(CausesView(found, tuple(codec.from_form(Cause, row) for row in rows)))
+
+
+async def _document(weaver: Weaver, name: str, key: str, knot: int | None) -> DocumentView:
     spec = _product(weaver, name)
     values = _values(key, len(weaver.catalog.project().stream(spec.to).key))
     asked = {"stream": spec.to, "key": values, "knot": knot}
@@ -122,8 +148,7 @@ async def document(
             product=name,
         )
     found = json.loads(row["document"])
-    view = DocumentView(name, tuple(values), row["knot"], row["id"], found)
-    return Answer(view, keeps_order=True)
+    return DocumentView(name, tuple(values), row["knot"], row["id"], found)
 
 
 def _values(key: str, columns: int) -> list[str]:

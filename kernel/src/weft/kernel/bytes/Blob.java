@@ -19,6 +19,11 @@ public final class Blob {
     this.position = position;
   }
 
+  /** A blob that will hold about so many bytes. */
+  public static Blob ofSize(int bytes) {
+    return new Blob(new byte[bytes], 0);
+  }
+
   public static Blob reading(byte[] bytes) {
     return new Blob(bytes, 0);
   }
@@ -86,6 +91,15 @@ public final class Blob {
     putRaw(value, Platform.BYTE_ARRAY_OFFSET, value.length);
   }
 
+  void putByte(byte value) {
+    reserve(1);
+    bytes[position++] = value;
+  }
+
+  byte getByte() {
+    return bytes[position++];
+  }
+
   public int getInt() {
     int value = Platform.getInt(bytes, (long) Platform.BYTE_ARRAY_OFFSET + position);
     position += Integer.BYTES;
@@ -116,6 +130,27 @@ public final class Blob {
     byte[] value = Arrays.copyOfRange(bytes, position, position + length);
     position += length;
     return value;
+  }
+
+  /** The bytes of an array where they stand; null for a null array. */
+  public Slice getSlice() {
+    int length = getInt();
+    if (length < 0) {
+      return null;
+    }
+    Slice value = new Slice(bytes, position, length);
+    position += length;
+    return value;
+  }
+
+  /** Writes bytes as {@link #putArray} does. */
+  public void putSlice(Slice value) {
+    if (value == null) {
+      putInt(-1);
+      return;
+    }
+    putInt(value.length());
+    putRaw(value.array(), (long) Platform.BYTE_ARRAY_OFFSET + value.from(), value.length());
   }
 
   private void reserve(int more) {

@@ -1,14 +1,20 @@
 package weft.kernel.product;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Slice;
+import weft.kernel.change.ColumnReader;
+import weft.kernel.change.Keyed;
+import weft.kernel.change.KeyedValues;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
@@ -17,7 +23,7 @@ final class Document {
   private final Tree tree;
   private final Node node;
   private final StructType ownType;
-  private final Comparator<InternalRow> order;
+  private final Comparator<Keyed> order;
   private final RowWriter whole;
   private final RowWriter part;
   private final List<Cell> cells = new ArrayList<>();
@@ -25,11 +31,11 @@ final class Document {
   Document(Tree tree, Node node) {
     this.tree = tree;
     this.node = node;
-    this.ownType = node.ownType();
-    this.order = node.totals == null ? node.order() : null;
-    this.whole = RowWriter.of(node.type);
+    this.ownType = node.view().ownType();
+    this.order = node.totals() == null ? byOwn(node.view().order()) : null;
+    this.whole = RowWriter.of(node.type());
     this.part = RowWriter.of(new DataType[] {node.partType()});
-    for (Node.Output output : node.outputs) {
+    for (Node.Output output : node.outputs()) {
       cells.add(cell(output));
     }
   }
@@ -44,80 +50,102 @@ final class Document {
       ColumnReader own = new ColumnReader(output.own(), ownType.fields()[output.own()].dataType());
       return found -> own.read(found.own());
     }
-    Node child = tree.node(node.parts[output.part()]);
+    Node child = tree.node(node.parts()[output.part()]);
     ColumnReader whole = new ColumnReader(0, child.partType());
     if (output.field() < 0) {
       return found -> partValue(child, whole, found.parts()[output.part()]);
     }
     int at = output.field();
-    ColumnReader field = new ColumnReader(at, child.type.fields()[at].dataType());
+    ColumnReader field = new ColumnReader(at, child.type().fields()[at].dataType());
     return found -> {
       Object read = partValue(child, whole, found.parts()[output.part()]);
       return read == null ? null : field.read((InternalRow) read);
     };
   }
 
+  /** Compares entries by their own values. */
+  private Comparator<Keyed> byOwn(Comparator<InternalRow> values) {
+    UnsafeRow left = new UnsafeRow(ownType.size());
+    UnsafeRow right = new UnsafeRow(ownType.size());
+    return (one, other) -> {
+      RowBytes.point(left, own(one.value()));
+      RowBytes.point(right, own(other.value()));
+      return values.compare(left, right);
+    };
+  }
+
   /** A row of the node as it is kept: its own values, then those of its parts. */
-  static byte[] entry(byte[] own, byte[][] parts) {
-    Blob out = new Blob();
-    out.putArray(own);
-    for (byte[] each : parts) {
-      out.putArray(each);
+  static byte[] entry(Slice own, Slice[] parts) {
+    int size = Integer.BYTES * (1 + parts.length) + own.length();
+    for (Slice each : parts) {
+      size += each == null ? 0 : each.length();
     }
-    return out.toArray();
+    Blob out = Blob.ofSize(size);
+    out.putSlice(own);
+    for (Slice each : parts) {
+      out.putSlice(each);
+    }
+    return out.array();
   }
 
   /** The values of the parts of a row that is kept; none yet for a new row. */
-  byte[][] parts(byte[] entry) {
-    byte[][] parts = new byte[node.parts.length][];
+  Slice[] parts(Slice entry) {
+    Slice[] parts = new Slice[node.parts().length];
     if (entry != null && parts.length > 0) {
-      Blob in = Blob.reading(entry);
-      in.getArray();
+      Blob in = Blob.reading(entry.array());
+      in.seek(entry.from());
+      in.getSlice();
       for (int at = 0; at < parts.length; at++) {
-        parts[at] = in.getArray();
+        parts[at] = in.getSlice();
       }
     }
     return parts;
   }
 
-  static byte[] own(byte[] entry) {
-    return Blob.reading(entry).getArray();
+  static Slice own(Slice entry) {
+    Blob in = Blob.reading(entry.array());
+    in.seek(entry.from());
+    return in.getSlice();
   }
 
-  private record Found(InternalRow own, byte[][] parts) {}
+  private record Found(InternalRow own, Slice[] parts) {}
 
   /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
   byte[] value(KeyedValues rows) {
-    if (node.totals != null) {
+    if (node.totals() != null) {
       return total(rows);
     }
-    List<Found> found = new ArrayList<>();
-    rows.forEach(
-        (key, entry) -> {
-          byte[][] parts = parts(entry);
-          if (isComplete(parts)) {
-            found.add(new Found(RowBytes.reading(own(entry), ownType.size()), parts));
-          }
-        });
-    if (found.isEmpty()) {
+    int most = node.isMany() ? Math.min(rows.size(), node.limit()) : 1;
+    Object[] documents = new Object[most];
+    int count = 0;
+    for (Keyed entry : rows.sorted(order)) {
+      if (count == most) {
+        break;
+      }
+      Slice[] parts = parts(entry.value());
+      if (isComplete(parts)) {
+        documents[count++] = document(found(entry.value(), parts));
+      }
+    }
+    if (count == 0) {
       return null;
     }
-    found.sort((one, other) -> order.compare(one.own(), other.own()));
-    if (!node.isMany) {
-      return write(document(found.get(0)));
-    }
-    List<Found> shown = found.subList(0, Math.min(found.size(), node.limit));
-    return write(new GenericArrayData(shown.stream().map(this::document).toArray()));
+    return write(
+        node.isMany() ? new GenericArrayData(Arrays.copyOf(documents, count)) : documents[0]);
+  }
+
+  private Found found(Slice entry, Slice[] parts) {
+    return new Found(RowBytes.reading(own(entry), ownType.size()), parts);
   }
 
   private byte[] total(KeyedValues rows) {
-    Totals.Sum sum = node.totals.new Sum();
+    Totals.Sum sum = node.totals().new Sum();
     boolean[] isAny = new boolean[1];
     rows.forEach(
         (key, entry) -> {
           if (isComplete(parts(entry))) {
             isAny[0] = true;
-            sum.add(RowBytes.reading(own(entry), ownType.size()), key);
+            sum.add(RowBytes.reading(own(entry), ownType.size()), key.toArray());
           }
         });
     return isAny[0] ? write(sum.result()) : null;
@@ -127,9 +155,9 @@ final class Document {
     return part.toBytes(new GenericInternalRow(new Object[] {value}));
   }
 
-  private boolean isComplete(byte[][] parts) {
+  private boolean isComplete(Slice[] parts) {
     for (int at = 0; at < parts.length; at++) {
-      if (parts[at] == null && tree.node(node.parts[at]).isRequired) {
+      if (parts[at] == null && tree.node(node.parts()[at]).isRequired()) {
         return false;
       }
     }
@@ -137,22 +165,22 @@ final class Document {
   }
 
   private InternalRow document(Found found) {
-    Object[] values = new Object[node.outputs.size()];
+    Object[] values = new Object[node.outputs().size()];
     for (int at = 0; at < values.length; at++) {
       values[at] = cells.get(at).value(found);
     }
     return whole.write(new GenericInternalRow(values)).copy();
   }
 
-  private static Object partValue(Node child, ColumnReader reader, byte[] value) {
+  private static Object partValue(Node child, ColumnReader reader, Slice value) {
     return value == null ? missing(child) : reader.read(RowBytes.reading(value, 1));
   }
 
   /** The part of a parent that has no rows there. */
   private static Object missing(Node child) {
-    if (child.totals != null) {
-      return child.totals.new Sum().result();
+    if (child.totals() != null) {
+      return child.totals().new Sum().result();
     }
-    return child.isMany ? new GenericArrayData(new Object[0]) : null;
+    return child.isMany() ? new GenericArrayData(new Object[0]) : null;
   }
 }

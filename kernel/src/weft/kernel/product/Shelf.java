@@ -1,7 +1,9 @@
 package weft.kernel.product;
 
-import java.nio.ByteBuffer;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Packed;
+import weft.kernel.change.KeyedValues;
+import weft.kernel.change.Station;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -12,6 +14,7 @@ final class Shelf {
   private static final byte HEAD = 'n';
   private static final byte ROWS = 'r';
   private static final byte READERS = 's';
+  private static final int SPARE = 512;
 
   final KeyedValues rows;
   final KeyedValues readers;
@@ -21,36 +24,36 @@ final class Shelf {
 
   private final BucketStore store;
   private final byte[] name;
+  private final byte[] toldBefore;
+  private final int bytesBefore;
 
   Shelf(BucketStore store, int node, byte[] link) {
     this.store = store;
-    this.name = name(HEAD, node, link);
+    this.name = Station.name(HEAD, node, link);
     byte[] written = store.get(name);
-    Blob in = written == null ? null : Blob.reading(written);
-    this.told = in == null ? null : in.getArray();
-    this.rows = new KeyedValues(store, name(ROWS, node, link), in);
-    this.readers = new KeyedValues(store, name(READERS, node, link), in);
+    Blob in = written == null ? null : Packed.unpack(written);
+    this.bytesBefore = in == null ? 0 : in.array().length;
+    this.toldBefore = in == null ? null : in.getArray();
+    this.told = toldBefore;
+    this.rows = new KeyedValues(store, Station.name(ROWS, node, link), in);
+    this.readers = new KeyedValues(store, Station.name(READERS, node, link), in);
   }
 
+  /** Writes what has changed. */
   void keep() {
+    if (!rows.hasChanged() && !readers.hasChanged() && told == toldBefore) {
+      return;
+    }
     if (rows.size() == 0 && readers.size() == 0) {
       rows.write(new Blob());
       readers.write(new Blob());
       store.remove(name);
       return;
     }
-    Blob out = new Blob();
+    Blob out = Blob.ofSize(bytesBefore + SPARE);
     out.putArray(told);
     rows.write(out);
     readers.write(out);
-    store.put(name, out.toArray());
-  }
-
-  private static byte[] name(byte kind, int node, byte[] link) {
-    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
-        .put(kind)
-        .putInt(node)
-        .put(link)
-        .array();
+    store.put(name, Packed.pack(out));
   }
 }

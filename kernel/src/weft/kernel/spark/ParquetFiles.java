@@ -3,6 +3,7 @@ package weft.kernel.spark;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
@@ -14,11 +15,16 @@ import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskID;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.parquet.hadoop.ParquetOutputFormat;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
 import scala.collection.immutable.Map$;
@@ -30,6 +36,10 @@ import scala.collection.immutable.Map$;
 public final class ParquetFiles implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final int REMEMBERED = 64;
+
+  /** Columns of every stream that have another value in each row: a dictionary would be of all. */
+  private static final List<String> UNIQUE = List.of("_weft.id", "_change.position");
+
   private static final Map<Key, ParquetFiles> PREPARED =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -55,9 +65,14 @@ public final class ParquetFiles implements Serializable {
     Job job = Job.getInstance(spark.sessionState().newHadoopConf());
     // Microseconds have statistics and are half as wide as Spark's default, which is for old
     // readers.
-    job.getConfiguration().set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
+    Configuration settings = job.getConfiguration();
+    settings.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE().key(), "TIMESTAMP_MICROS");
+    plainInLists(schema, "", false, settings);
+    for (String unique : UNIQUE) {
+      settings.setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#" + unique, false);
+    }
     this.factory = new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), schema);
-    this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), job.getConfiguration());
+    this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), settings);
   }
 
   public static ParquetFiles of(org.apache.spark.sql.SparkSession session, StructType schema)
@@ -75,6 +90,28 @@ public final class ParquetFiles implements Serializable {
         PREPARED.put(key, known);
       }
       return known;
+    }
+  }
+
+  /**
+   * Values inside lists and maps are written as they are: no query skips files by them, and their
+   * dictionaries and statistics cost more than all the rest of a row with long lists.
+   */
+  private static void plainInLists(
+      DataType type, String path, boolean isRepeated, Configuration conf) {
+    if (type instanceof StructType struct) {
+      for (StructField field : struct.fields()) {
+        String below = path.isEmpty() ? field.name() : path + "." + field.name();
+        plainInLists(field.dataType(), below, isRepeated, conf);
+      }
+    } else if (type instanceof ArrayType array) {
+      plainInLists(array.elementType(), path + ".list.element", true, conf);
+    } else if (type instanceof MapType map) {
+      plainInLists(map.keyType(), path + ".key_value.key", true, conf);
+      plainInLists(map.valueType(), path + ".key_value.value", true, conf);
+    } else if (isRepeated) {
+      conf.setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#" + path, false);
+      conf.setBoolean(ParquetOutputFormat.STATISTICS_ENABLED + "#" + path, false);
     }
   }
 

@@ -44,6 +44,11 @@ public abstract class Accumulator implements Serializable {
   public abstract void add(
       long[] longs, int l, Object[] objects, int o, InternalRow row, Standing standing);
 
+  /** Takes one record out again that was taken in, where {@link Aggregate#retractable} gave it. */
+  public void subtract(long[] longs, int l, Object[] objects, int o, InternalRow row) {
+    throw new UnsupportedOperationException("This aggregate takes no record out again.");
+  }
+
   /** Takes another accumulator in, which may not be used afterwards. */
   public abstract void merge(
       long[] longs,

@@ -96,6 +96,21 @@ public record Aggregate(
     };
   }
 
+  /**
+   * The accumulator from which records can be taken out again, whose arguments are the columns from
+   * `argument` on; null where that needs all values in their order.
+   */
+  public Accumulator retractable(int argument) {
+    return switch (function) {
+      case "count" -> accumulator(argument);
+      case "sum", "avg" ->
+          types.get(0).equals(DataTypes.DoubleType)
+              ? new ExactSum(argument, function.equals("avg"))
+              : accumulator(argument);
+      default -> null;
+    };
+  }
+
   private Accumulator sum(int argument, DataType type, boolean isMean) {
     if (type.equals(DataTypes.DoubleType)) {
       return new Moments(argument, isMean ? Moments.Figure.MEAN : Moments.Figure.SUM);

@@ -36,10 +36,22 @@ final class BigSum extends Accumulator {
       long[] longs, int l, Object[] objects, int o, InternalRow row, Standing standing) {
     if (!row.isNullAt(argument)) {
       longs[l]++;
-      BigDecimal value =
-          row.getDecimal(argument, input.precision(), input.scale()).toJavaBigDecimal();
-      plus(objects, o, value.unscaledValue());
+      plus(objects, o, value(row));
     }
+  }
+
+  @Override
+  public void subtract(long[] longs, int l, Object[] objects, int o, InternalRow row) {
+    if (!row.isNullAt(argument)) {
+      longs[l]--;
+      plus(objects, o, value(row).negate());
+    }
+  }
+
+  private BigInteger value(InternalRow row) {
+    return row.getDecimal(argument, input.precision(), input.scale())
+        .toJavaBigDecimal()
+        .unscaledValue();
   }
 
   @Override

@@ -37,6 +37,13 @@ final class Count extends Accumulator {
   }
 
   @Override
+  public void subtract(long[] longs, int l, Object[] objects, int o, InternalRow row) {
+    if (argument >= 0 && !row.isNullAt(argument)) {
+      longs[l]--;
+    }
+  }
+
+  @Override
   public void merge(
       long[] longs,
       int l,

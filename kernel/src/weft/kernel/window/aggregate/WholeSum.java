@@ -67,15 +67,37 @@ final class WholeSum extends Accumulator {
       return;
     }
     longs[l]++;
-    if (input instanceof DecimalType decimal && decimal.precision() > Decimal.MAX_LONG_DIGITS()) {
-      Decimal value = row.getDecimal(argument, decimal.precision(), decimal.scale());
-      BigInteger whole = value.toJavaBigDecimal().unscaledValue();
+    if (isWide()) {
+      BigInteger whole = wide(row);
       plus(longs, l, whole.longValue(), whole.shiftRight(Long.SIZE).longValue());
     } else {
       // A decimal of up to 18 digits is a long in the row too.
       long value = row.getLong(argument);
       plus(longs, l, value, value >> (Long.SIZE - 1));
     }
+  }
+
+  private boolean isWide() {
+    return input instanceof DecimalType decimal
+        && decimal.precision() > Decimal.MAX_LONG_DIGITS();
+  }
+
+  private BigInteger wide(InternalRow row) {
+    DecimalType decimal = (DecimalType) input;
+    return row.getDecimal(argument, decimal.precision(), decimal.scale())
+        .toJavaBigDecimal()
+        .unscaledValue();
+  }
+
+  @Override
+  public void subtract(long[] longs, int l, Object[] objects, int o, InternalRow row) {
+    if (row.isNullAt(argument)) {
+      return;
+    }
+    longs[l]--;
+    BigInteger less = isWide() ? wide(row) : BigInteger.valueOf(row.getLong(argument));
+    BigInteger more = less.negate();
+    plus(longs, l, more.longValue(), more.shiftRight(Long.SIZE).longValue());
   }
 
   @Override

@@ -47,7 +47,7 @@ public final class DedupeEngine implements Engine {
   private record Candidate(byte[] key, long eventTime, byte[] id, byte[] row) {}
 
   @Override
-  public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
     BucketReport report = new BucketReport();
     List<Row> out = new ArrayList<>();
     KeyState state = new KeyState(1, store.get(StateKey.head()));
@@ -95,7 +95,7 @@ public final class DedupeEngine implements Engine {
         RowFactory.create(
             BucketMessage.REPORT,
             report.toJson(Buckets.ofGroup(group, buckets), state.watermark, null, state.windows)));
-    return out;
+    return out.iterator();
   }
 
   private static void read(byte[] payload, List<Candidate> into) {

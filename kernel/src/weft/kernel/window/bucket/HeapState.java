@@ -52,9 +52,25 @@ public final class HeapState implements FlatMapGroupsWithStateFunction<Integer, 
             return values.keySet().stream().map(UTF8String::getBytes).toList();
           }
         };
-    Iterator<Row> out = engine.run(group, rows, store).iterator();
-    state.update(write(values));
-    return out;
+    Iterator<Row> out = engine.run(group, rows, store);
+    return new Iterator<>() {
+      private boolean isKept;
+
+      @Override
+      public boolean hasNext() {
+        boolean hasMore = out.hasNext();
+        if (!hasMore && !isKept) {
+          state.update(write(values));
+          isKept = true;
+        }
+        return hasMore;
+      }
+
+      @Override
+      public Row next() {
+        return out.next();
+      }
+    };
   }
 
   public static Map<UTF8String, byte[]> read(byte[] written) {

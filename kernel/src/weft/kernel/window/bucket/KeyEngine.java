@@ -37,7 +37,7 @@ public final class KeyEngine implements Engine {
   }
 
   @Override
-  public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
     panes = panes == null ? new PaneRow(task) : panes;
     BucketReport report = new BucketReport();
     List<Row> out = new ArrayList<>();
@@ -92,7 +92,7 @@ public final class KeyEngine implements Engine {
         report.toJson(
             Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
     out.add(RowFactory.create(BucketMessage.REPORT, told));
-    return out;
+    return out.iterator();
   }
 
   /**

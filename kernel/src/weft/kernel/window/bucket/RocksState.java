@@ -60,6 +60,6 @@ public final class RocksState extends StatefulProcessor<Integer, Row, Row> {
           }
         };
     return CollectionConverters.asScala(
-        engine.run(group, CollectionConverters.asJava(rows), store).iterator());
+        engine.run(group, CollectionConverters.asJava(rows), store));
   }
 }

@@ -28,7 +28,7 @@ public final class SliceEngine implements Engine {
   }
 
   @Override
-  public List<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
     panes = panes == null ? new PaneRow(task) : panes;
     BucketReport report = new BucketReport();
     List<Row> out = new ArrayList<>();
@@ -92,7 +92,7 @@ public final class SliceEngine implements Engine {
     int number = Buckets.ofGroup(group, task.buckets());
     byte[] told = report.toJson(number, state.watermark, bucket.hold(), bucket.windows());
     out.add(RowFactory.create(BucketMessage.REPORT, told));
-    return out;
+    return out.iterator();
   }
 
   private static void file(

@@ -34,6 +34,12 @@ final class Slots {
     accumulator.add(longs, 0, objects, 0, row, new Standing());
   }
 
+  Slots subtract(Object value) {
+    records--;
+    accumulator.subtract(longs, 0, objects, 0, new GenericInternalRow(new Object[] {value}));
+    return this;
+  }
+
   Slots merge(Slots other) {
     records += other.records;
     accumulator.merge(longs, 0, objects, 0, other.longs, 0, other.objects, 0);

@@ -73,4 +73,60 @@ class SumTest {
     Moments all = new Moments(0, Moments.Figure.VARIANCE_OF_ALL);
     assertEquals(0.0, Slots.of(all, 4.0).result());
   }
+
+  @Test
+  void whatIsTakenOutOfASumWasNeverThere() {
+    WholeSum longs = new WholeSum(0, DataTypes.LongType, false);
+    Slots sum = Slots.of(longs, Long.MAX_VALUE, 7L, Long.MIN_VALUE, null);
+    assertEquals(7L, sum.subtract(Long.MIN_VALUE).subtract(null).subtract(Long.MAX_VALUE).result());
+    assertNull(sum.subtract(7L).result());
+    WholeSum wide = new WholeSum(0, DataTypes.createDecimalType(25, 2), false);
+    Decimal large = wide("12345678901234567890.12");
+    Slots decimals = Slots.of(wide, large, wide("-0.01"), large).subtract(large).subtract(large);
+    assertEquals("-0.01", decimals.result().toString());
+    Slots mean = Slots.of(new BigSum(0, WIDE, true), wide("5.00"), wide("-0.03"));
+    assertEquals("-0.030000", mean.subtract(wide("5.00")).stored().result().toString());
+  }
+
+  @Test
+  void aSumOfDoublesIsExactWhateverCameAndWent() {
+    Random random = new Random(3);
+    ExactSum exact = new ExactSum(0, false);
+    for (int history = 0; history < 200; history++) {
+      Slots slots = new Slots(exact);
+      List<Double> there = new ArrayList<>();
+      for (int turn = 0; turn < 40; turn++) {
+        double value = Math.scalb(random.nextDouble() - 0.5, random.nextInt(2_000) - 1_000);
+        slots.add(value);
+        there.add(value);
+        if (random.nextInt(3) == 0) {
+          slots.subtract(there.remove(random.nextInt(there.size())));
+        }
+        slots = turn % 7 == 0 ? slots.stored() : slots;
+      }
+      BigDecimal sum = BigDecimal.ZERO;
+      for (double value : there) {
+        sum = sum.add(new BigDecimal(value));
+      }
+      assertEquals(sum.doubleValue(), slots.result());
+    }
+  }
+
+  @Test
+  void aSumOfDoublesHasNoNumberWhileAnEndlessOneIsIn() {
+    ExactSum exact = new ExactSum(0, false);
+    Slots slots = Slots.of(exact, 1.5, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY);
+    assertEquals(Double.NaN, slots.result());
+    assertEquals(Double.POSITIVE_INFINITY, slots.subtract(Double.NEGATIVE_INFINITY).result());
+    slots.add(Double.NaN);
+    slots.add(null);
+    assertEquals(Double.NaN, slots.stored().result());
+    slots.subtract(Double.NaN).subtract(Double.POSITIVE_INFINITY);
+    assertEquals(1.5, slots.result());
+    assertNull(slots.subtract(1.5).result());
+    assertEquals(2.5, Slots.of(new ExactSum(0, true), 1.0, 4.0, null).result());
+    Slots least = Slots.of(exact, Double.MIN_VALUE, 1e308, 1e308);
+    assertEquals(Double.POSITIVE_INFINITY, least.result());
+    assertEquals(Double.MIN_VALUE, least.subtract(1e308).subtract(1e308).result());
+  }
 }

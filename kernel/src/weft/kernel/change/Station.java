@@ -1,0 +1,23 @@
+package weft.kernel.change;
+
+import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Where letters go, each to the place of its link: a node of a product, the heart of a query. */
+public interface Station extends Serializable {
+  /** How many levels of stations come after it; those of level 0 put results out. */
+  int level();
+
+  /** Takes the letters that a batch has brought to one of its places, in any order. */
+  void settle(byte[] link, List<Letter> letters, Desk desk);
+
+  /** The name under which a place keeps one of its things; those of a kind have names of a form. */
+  static byte[] name(byte kind, int number, byte[] link) {
+    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
+        .put(kind)
+        .putInt(number)
+        .put(link)
+        .array();
+  }
+}

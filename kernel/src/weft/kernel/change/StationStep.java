@@ -1,0 +1,60 @@
+package weft.kernel.change;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** One level of stations: letters are sorted by their places, and each place settles its own. */
+final class StationStep {
+  private final Plan plan;
+  private final Desk desk;
+
+  StationStep(Plan plan, Desk desk) {
+    this.plan = plan;
+    this.desk = desk;
+  }
+
+  private record Link(int station, UTF8String link) {}
+
+  void run(List<Letter> letters) {
+    byPlace(letters).forEach(this::settle);
+  }
+
+  /** Settles place after place while results are asked for, and gives messages of many results. */
+  Iterator<byte[]> results(List<Letter> letters) {
+    var places = byPlace(letters).entrySet().iterator();
+    Outlet outlet = desk.outlet();
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        while (places.hasNext() && !outlet.isFull()) {
+          var place = places.next();
+          places.remove();
+          settle(place.getKey(), place.getValue());
+        }
+        return !outlet.isEmpty();
+      }
+
+      @Override
+      public byte[] next() {
+        return outlet.empty();
+      }
+    };
+  }
+
+  private static Map<Link, List<Letter>> byPlace(List<Letter> letters) {
+    Map<Link, List<Letter>> places = new LinkedHashMap<>();
+    for (Letter letter : letters) {
+      Link link = new Link(letter.station(), UTF8String.fromBytes(letter.link()));
+      places.computeIfAbsent(link, each -> new ArrayList<>(1)).add(letter);
+    }
+    return places;
+  }
+
+  private void settle(Link place, List<Letter> letters) {
+    plan.station(place.station()).settle(place.link().getBytes(), letters, desk);
+  }
+}

@@ -1,0 +1,202 @@
+package weft.kernel.change;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.bytes.Blob;
+import weft.kernel.spark.Inputs;
+import weft.kernel.spark.RowGenerator;
+import weft.kernel.spark.RowWriter;
+import weft.kernel.window.bucket.BucketMessage;
+import weft.kernel.window.bucket.Buckets;
+import weft.kernel.window.plan.Mail;
+
+/**
+ * Sends the changes of one table to the buckets of their keys, many in one message.
+ *
+ * <p>In: the control text, the knot, what the row says of the change (op, position, snapshot, kept
+ * columns), its id, its dead letter where its columns cannot be computed, then the columns of the
+ * key and those that are needed.
+ */
+final class TableRows extends RowGenerator {
+  private static final long serialVersionUID = 1;
+
+  /** What a change is for: flags. */
+  static final int CHANGES = 1;
+
+  static final int SWEEPS = 2;
+  static final int COUNTS = 4;
+
+  private static final int CONTROL_AT = 0;
+  private static final int KNOT_AT = 1;
+  private static final int OP_AT = 2;
+  private static final int POSITION_AT = 3;
+  private static final int SNAPSHOT_AT = 4;
+  private static final int KEPT_AT = 5;
+  private static final int ID_AT = 6;
+  private static final int DEAD_AT = 7;
+  static final int HEAD = 8;
+
+  private static final int LONGEST_NUMBER = 19;
+  private static final int MOST_BYTES = 1 << 20;
+  private static final UTF8String DELETED = UTF8String.fromString("d");
+  private static final UTF8String TRUNCATED = UTF8String.fromString("t");
+  private static final UTF8String LAST = UTF8String.fromString("last");
+
+  private final String identity;
+  private final int buckets;
+  private final int table;
+  private final int keys;
+  private final StructType columns;
+
+  private transient RowWriter keyOf;
+  private transient RowWriter rowOf;
+  private transient RowWriter deadOf;
+  private transient Mail mail;
+  private transient Blob[] parcels;
+
+  TableRows(
+      Inputs inputs, String identity, int buckets, int table, int keys, StructType columns) {
+    super(inputs, BucketMessage.IN, identity + table);
+    this.identity = identity;
+    this.buckets = buckets;
+    this.table = table;
+    this.keys = keys;
+    this.columns = columns;
+  }
+
+  @Override
+  protected RowGenerator over(Inputs replaced) {
+    return new TableRows(replaced, identity, buckets, table, keys, columns);
+  }
+
+  private void open() {
+    keyOf = inputs().writer(HEAD, HEAD + keys);
+    rowOf = inputs().writer(HEAD + keys, inputs().size());
+    deadOf = inputs().writer(DEAD_AT, DEAD_AT + 1);
+    mail = new Mail(buckets);
+    parcels = new Blob[buckets];
+  }
+
+  @Override
+  protected Iterator<InternalRow> take(InternalRow row) {
+    if (keyOf == null) {
+      open();
+    }
+    UTF8String control = (UTF8String) inputs().value(CONTROL_AT, row);
+    if (control != null) {
+      return Mail.one(mail.control(control));
+    }
+    UTF8String op = (UTF8String) inputs().value(OP_AT, row);
+    byte[] key = keyOf.toBytes(row);
+    int bucket = Buckets.of(Post.hash(table, key), buckets);
+    boolean isGone = DELETED.equals(op);
+    boolean isEmptied = TRUNCATED.equals(op);
+    boolean isDead = !isGone && !isEmptied && inputs().value(DEAD_AT, row) != null;
+    byte[] position = bytes(POSITION_AT, row);
+    byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
+    Changed change =
+        Changed.of(
+            key,
+            position,
+            (Long) inputs().value(KNOT_AT, row),
+            offset((UTF8String) inputs().value(ID_AT, row)),
+            written,
+            kept((ArrayData) inputs().value(KEPT_AT, row)));
+    UTF8String snapshot = (UTF8String) inputs().value(SNAPSHOT_AT, row);
+    boolean endsSnapshot = position != null && snapshot != null && snapshot.startsWith(LAST);
+    if (isEmptied || endsSnapshot) {
+      Changed mark = change.asMark();
+      for (int each = 0; each < buckets; each++) {
+        int counts = isEmptied && each == bucket ? COUNTS : 0;
+        put(each, SWEEPS | counts, mark);
+      }
+    }
+    if (isDead) {
+      return Mail.one(dead(row, bucket));
+    }
+    if (!isEmptied) {
+      put(bucket, CHANGES | COUNTS, change);
+    }
+    return parcels[bucket] != null && parcels[bucket].position() > MOST_BYTES
+        ? Mail.one(send(bucket))
+        : NONE;
+  }
+
+  private InternalRow send(int bucket) {
+    byte[] parcel = parcels[bucket].toArray();
+    parcels[bucket] = null;
+    return mail.message(bucket, BucketMessage.SEGMENT, 0, 0, parcel);
+  }
+
+  private void put(int bucket, int kind, Changed change) {
+    if (parcels[bucket] == null) {
+      parcels[bucket] = new Blob();
+      parcels[bucket].putInt(table);
+    }
+    parcels[bucket].putInt(kind);
+    change.write(parcels[bucket]);
+  }
+
+  private InternalRow dead(InternalRow row, int bucket) {
+    UnsafeRow letter = deadOf.write(row).getStruct(0, deadColumns());
+    Blob out = new Blob();
+    out.putLong(letter.getSizeInBytes());
+    out.putRaw(letter.getBaseObject(), letter.getBaseOffset(), letter.getSizeInBytes());
+    return mail.message(bucket, BucketMessage.DEAD, 0, 0, out.toArray());
+  }
+
+  private int deadColumns() {
+    return ((StructType) inputs().type(DEAD_AT)).size();
+  }
+
+  private byte[] bytes(int at, InternalRow row) {
+    UTF8String text = (UTF8String) inputs().value(at, row);
+    return text == null ? null : text.getBytes();
+  }
+
+  /** Where a record stood in its source: the last part of its id, if that is a number. */
+  private static long offset(UTF8String id) {
+    long number = 0;
+    long place = 1;
+    for (int at = id == null ? -1 : id.numBytes() - 1; at >= 0 && id.getByte(at) != '/'; at--) {
+      int digit = id.getByte(at) - '0';
+      if (digit < 0 || digit > 9 || id.numBytes() - at >= LONGEST_NUMBER) {
+        return 0;
+      }
+      number += digit * place;
+      place *= 10;
+    }
+    return number;
+  }
+
+  private int[] kept(ArrayData names) {
+    if (names == null || names.numElements() == 0) {
+      return Changed.NOTHING_KEPT;
+    }
+    List<Integer> found = new ArrayList<>();
+    for (int at = 0; at < names.numElements(); at++) {
+      String name = names.getUTF8String(at).toString();
+      if (columns.getFieldIndex(name).isDefined()) {
+        found.add(columns.fieldIndex(name));
+      }
+    }
+    return found.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  @Override
+  protected Iterator<InternalRow> finish() {
+    List<InternalRow> out = new ArrayList<>();
+    for (int bucket = 0; parcels != null && bucket < buckets; bucket++) {
+      if (parcels[bucket] != null) {
+        out.add(send(bucket));
+      }
+    }
+    return out.iterator();
+  }
+}

@@ -1,0 +1,118 @@
+package weft.kernel.product;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Sha256;
+import weft.kernel.bytes.Slice;
+import weft.kernel.change.Desk;
+import weft.kernel.change.Letter;
+import weft.kernel.change.Post;
+import weft.kernel.change.Station;
+
+/**
+ * A node of the tree at work: rows come to the places of their links, and what has changed there
+ * goes to the parents that look there. At the root it goes out as a document.
+ */
+final class PartStation implements Station {
+  private static final long serialVersionUID = 1;
+  private static final int HASH_BYTES = 16;
+
+  private final Tree tree;
+  private final int number;
+
+  PartStation(Tree tree, int number) {
+    this.tree = tree;
+    this.number = number;
+  }
+
+  @Override
+  public int level() {
+    return tree.node(number).level();
+  }
+
+  @Override
+  public void settle(byte[] link, List<Letter> letters, Desk desk) {
+    Node node = tree.node(number);
+    Document document = tree.document(number);
+    Shelf shelf = new Shelf(desk.store(), number, link);
+    letters.sort(Comparator.comparingInt(Letter::kind));
+    boolean hasChanged = false;
+    List<byte[]> arrived = new ArrayList<>();
+    for (Letter letter : letters) {
+      switch (letter.kind()) {
+        case Letter.UNSUBSCRIBE -> shelf.readers.remove(letter.row());
+        case Letter.SUBSCRIBE -> {
+          shelf.readers.put(letter.row(), new byte[0]);
+          arrived.add(letter.row());
+        }
+        default -> hasChanged |= change(shelf, document, letter);
+      }
+    }
+    if (node.isRoot()) {
+      emit(shelf, document.value(shelf.rows), link, desk);
+    } else if (hasChanged || !arrived.isEmpty()) {
+      tell(node, shelf, document.value(shelf.rows), arrived, desk.post());
+    }
+    shelf.keep();
+  }
+
+  private static boolean change(Shelf shelf, Document document, Letter letter) {
+    byte[] row = letter.row();
+    if (letter.kind() == Letter.REMOVE) {
+      shelf.rows.remove(row);
+      return true;
+    }
+    Slice entry = shelf.rows.get(row);
+    if (letter.kind() == Letter.ROW) {
+      shelf.rows.put(row, Document.entry(Slice.of(letter.value()), document.parts(entry)));
+      return true;
+    }
+    if (entry == null) {
+      return false;
+    }
+    Slice[] parts = document.parts(entry);
+    Slice value = Slice.of(letter.value());
+    if (Objects.equals(parts[letter.part()], value)) {
+      return false;
+    }
+    parts[letter.part()] = value;
+    shelf.rows.put(row, Document.entry(Document.own(entry), parts));
+    return true;
+  }
+
+  /** Tells parents the value: all of them if it has changed, else those who have just come. */
+  private static void tell(
+      Node node, Shelf shelf, byte[] value, List<byte[]> arrived, Post post) {
+    byte[] hash = hash(value);
+    if (Arrays.equals(hash, shelf.told)) {
+      arrived.forEach(address -> send(node, Slice.of(address), value, post));
+    } else {
+      shelf.told = hash;
+      shelf.readers.forEach((address, nothing) -> send(node, address, value, post));
+    }
+  }
+
+  private static void send(Node node, Slice address, byte[] value, Post post) {
+    Blob in = Blob.reading(address.array());
+    in.seek(address.from());
+    byte[] link = in.getArray();
+    post.send(new Letter(Letter.PART, node.parent(), link, in.getArray(), value, node.place()));
+  }
+
+  private static void emit(Shelf shelf, byte[] value, byte[] key, Desk desk) {
+    byte[] hash = hash(value);
+    if (!Arrays.equals(hash, shelf.told)) {
+      String op = shelf.told == null ? "c" : value == null ? "d" : "u";
+      desk.outlet().put(op, key, value);
+      shelf.told = hash;
+    }
+  }
+
+  private static byte[] hash(byte[] value) {
+    return value == null ? null : Arrays.copyOf(Sha256.digest().digest(value), HASH_BYTES);
+  }
+}

@@ -1,0 +1,38 @@
+package weft.kernel.change;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import weft.kernel.window.state.BucketStore;
+
+/** The state of a bucket in a map, which counts how often it is written. */
+public final class MapStore implements BucketStore {
+  private final Map<ByteBuffer, byte[]> values = new HashMap<>();
+  public int written;
+
+  @Override
+  public byte[] get(byte[] key) {
+    byte[] value = values.get(ByteBuffer.wrap(key));
+    return value == null ? null : value.clone();
+  }
+
+  @Override
+  public void put(byte[] key, byte[] value) {
+    written++;
+    values.put(ByteBuffer.wrap(key.clone()), value.clone());
+  }
+
+  @Override
+  public void remove(byte[] key) {
+    values.remove(ByteBuffer.wrap(key));
+  }
+
+  @Override
+  public List<byte[]> keys() {
+    List<byte[]> found = new ArrayList<>();
+    values.keySet().forEach(key -> found.add(key.array()));
+    return found;
+  }
+}
