@@ -18,11 +18,11 @@ from weft import codec
 from weft.logs import get_logger
 from weft.sources.postgres import slot as slots
 from weft.sources.postgres.address import PostgresError
+from weft.sources.postgres.capture import Capture
 from weft.sources.postgres.catalogue import CatalogueTable, find_table
 from weft.sources.postgres.event import TableEvents
 from weft.sources.postgres.message import TransactionEnd
 from weft.sources.postgres.name import lsn
-from weft.sources.postgres.capture import Capture
 from weft.sources.postgres.replication import Alive, Replication
 from weft.sources.postgres.slot import Slot, SlotRecord
 from weft.sources.postgres.snapshot import Snapshot

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weft.sources.postgres.capture import Capture
 from weft.sources.postgres.catalogue import column_names, encoded, find_types, no_identity
 from weft.sources.postgres.event import ChangePlace, TableEvents, emptied, filled
 from weft.sources.postgres.lookup import completed
@@ -18,7 +19,6 @@ from weft.sources.postgres.message import (
     Truncate,
     Update,
 )
-from weft.sources.postgres.capture import Capture
 
 Placed = tuple[bytes, tuple[int, int]]
 """An event, and its place: the commit of its transaction, and its number in there."""
