@@ -18,6 +18,7 @@ from psycopg import Error
 
 from weft.declared.read import made
 from weft.errors import WeftError
+from weft.loading.load import load
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
@@ -26,6 +27,7 @@ from weft.sources.journal import Journal, records
 from weft.sources.postgres.changes import TableChanges
 from weft.sources.postgres.event import PLACEHOLDER
 from weft.sources.postgres.learn import learn_table
+from weft.sources.postgres.release import release
 from weft.sources.postgres.slot import SlotRecord
 from weft.sources.postgres.source import PostgresSource
 from weft.sources.segment import JOURNAL, SegmentError, Segments
@@ -207,10 +209,13 @@ def test_a_large_value_that_did_not_change_is_kept(
     postgres.run(f"update {name} set n = 2")
     table.reads_until(rows_of(postgres, name))
     assert table.events[-1]["after"]["big"] == PLACEHOLDER
-    postgres.run(f"alter table {name} replica identity full")
-    postgres.run(f"update {name} set id = 2")
-    table.reads_until(rows_of(postgres, name))
-    assert table.events[-1]["after"]["big"].startswith("toast")
+    for identity, to in (("full", 2), ("default", 3)):
+        postgres.run(f"alter table {name} replica identity {identity}")
+        postgres.run(f"update {name} set id = {to}")
+        table.reads_until(rows_of(postgres, name))
+        assert table.events[-1]["after"]["big"].startswith("toast")
+    postgres.run(f"update {name} set id = 4; delete from {name}")
+    table.reads_until([])
 
 
 HOSTILE = '''create schema if not exists "we.ird ""schema""";
@@ -327,7 +332,7 @@ def change(postgres: Postgres, name: str, seed: int, count: int) -> None:
                     f"update {name} set a = '{rng.random()}' where id = {of}",
                     f"update {name} set big = repeat('{to} ', 3000) where id = {of}",
                     f"delete from {name} where id = {of}",
-                    f"update {name} set id = {to}, big = 'small' where id = {of}",
+                    f"update {name} set id = {to} where id = {of}",
                     f"truncate {name}"
                     if rng.random() < 0.05
                     else f"delete from {name} where id = {to}",
@@ -480,10 +485,13 @@ def test_a_table_that_is_altered_goes_on_if_what_is_declared_is_there(
     postgres.run(f"alter table {name} alter column a type bigint")
     postgres.run(f"insert into {name} values (2, 5000000000)")
     table.reads_until([{"id": 1, "a": 1}, {"id": 2, "a": 5_000_000_000}])
+    postgres.run(f"insert into {name} values (8, 8); delete from {name} where id = 8")
     postgres.run(f"alter table {name} alter column a type timestamptz using now()")
     postgres.run(f"insert into {name} values (3, now())")
+    before = len(table.events)
     with pytest.raises(WeftError) as refused:
-        wait_until(table.read, what="nothing came")
+        wait_until(lambda: not table.read() and False, what="it is not refused")
+    assert [one["op"] for one in table.events[before:]] == ["c", "d"]
     assert (refused.value.code, refused.value.ids["column"]) == ("source.table-changed", "a")
     postgres.run(f"alter table {name} drop column a")
     table.drop()
@@ -491,6 +499,20 @@ def test_a_table_that_is_altered_goes_on_if_what_is_declared_is_there(
     table.drop()
     table.columns = {"id": "int"}
     table.reads_until([{"id": 1, "a": 1}, {"id": 2, "a": 5_000_000_000}, {"id": 3}])
+
+
+def test_a_column_that_is_declared_once_it_is_there_is_null_in_what_was_before(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
+    postgres.run(f"create table {name} (id int primary key)")
+    table = follow(postgres, name, tmp_path, columns={"id": "int"})
+    table.reads_until([])
+    table.close()
+    postgres.run(f"insert into {name} values (1)")
+    postgres.run(f"alter table {name} add column a int")
+    postgres.run(f"insert into {name} values (2, 2)")
+    table.columns = {"id": "int", "a": "int"}
+    table.reads_until([{"id": 1}, {"id": 2, "a": 2}])
 
 
 @pytest.mark.parametrize(
@@ -562,6 +584,38 @@ def test_a_database_that_refuses_says_why(
         table.drop()
 
 
+def test_a_password_is_taken_from_where_it_is_said(
+    tmp_path: Path, follow: Follow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Postgres(tmp_path / "server") as server:
+        server.run("create role app login replication superuser password 'right'")
+        server.run("create table t (id int primary key)")
+        rules = tmp_path / "server" / "data" / "pg_hba.conf"
+        rules.write_text("host all app all scram-sha-256\n" + rules.read_text())
+        server.run("select pg_reload_conf()")
+        (tmp_path / "password").write_text("right\n")
+        monkeypatch.setenv("WRONG", "wrong")
+        for options in ({}, {"password_env": "WRONG"}):
+            table = follow(server, "t", tmp_path, options={"user": "app", **options})
+            wait_until(lambda table=table: is_refused(table), what="it is let in")  # type: ignore[misc]
+        table = follow(
+            server,
+            "t",
+            tmp_path,
+            options={"user": "app", "password_file": str(tmp_path / "password")},
+        )
+        table.reads_until([])
+        table.close()
+
+
+def is_refused(table: FollowedTable) -> bool:
+    try:
+        table.open()
+    except WeftError as error:
+        return error.code == "source.login"
+    return False
+
+
 def test_a_server_without_a_log_of_changes_is_refused(tmp_path: Path, follow: Follow) -> None:
     with Postgres(tmp_path / "server", wal_level="replica") as server:
         server.run("create table t (id int primary key)")
@@ -618,3 +672,22 @@ def test_of_two_workers_one_reads(
     with pytest.raises(SegmentError) as taken:
         Segments(tmp_path / JOURNAL).append([], number=first.number, stated={}, only=True)
     assert taken.value.code == "source.segment-taken"
+
+
+def test_a_table_that_is_no_longer_read_lets_go_of_its_slot(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
+    postgres.run(f"create table {name} (id int primary key)")
+    table = follow(postgres, name, tmp_path, options={"slot": f"weft_{name}"})
+    table.reads_until([])
+    url = f"postgresql://postgres@127.0.0.1:{postgres.port}/postgres"
+    source = {"postgres": {"url": url, "table": name, "slot": f"weft_{name}"}}
+    stream = f"s{name}"
+    project = load({"app_name": "shop", "tables": {stream: {"key": "id", "source": source}}})
+    with pytest.raises(WeftError) as active:
+        release(project, stream)
+    assert active.value.code == "source.slot-active"
+    table.close()
+    assert release(project, stream) == [f"slot weft_{name}", f"publication weft_{name}"]
+    assert release(project, stream) == []
+    assert code_of(table) == "source.slot-lost"

@@ -26,8 +26,8 @@ from weft.servers.postgres import Postgres
 
 KILLS = int(os.environ.get("KILLS", "0"))
 WRITERS = 2
-PAUSE_S = 0.03
-SETTLE_S = "120"
+PAUSE_S = 0.2
+SETTLE_S = "240"
 TABLES = """
 create table users (email text primary key, name text, bio text, paid numeric(10, 2), joined timestamptz);
 alter table users alter column bio set storage external;
@@ -50,7 +50,7 @@ STATEMENTS = [
     "update users set name = 'u{o}' where name = 'u{u}'",
     "update users set paid = paid + 0.01 where name = 'u{u}'",
     "update users set bio = repeat('{n} ', 500) where name = 'u{u}'",
-    "update users set email = '{n}+@x', bio = 'moved' where email = 'u{u}@x'",
+    "update users set email = '{n}+@x' where email = 'u{u}@x'",
     "delete from users where name = 'u{u}' and random() < 0.2",
     """insert into app."Sta.rs" values ('u{u}', 'r{o}', now()) on conflict do nothing""",
     """update app."Sta.rs" set name = 'u{o}' where name = 'u{u}' and random() < 0.3""",
@@ -98,7 +98,7 @@ def write_project(folder: Path, postgres: Postgres, **stars: Any) -> Path:
     }
     project = {
         "app_name": "forge",
-        "processing": {"checkpoint_interval": 0.1, "queue_size": 100},
+        "processing": {"checkpoint_interval": 0.1, "queue_size": 200},
         "tables": tables,
         "products": {"profile": PRODUCT},
     }

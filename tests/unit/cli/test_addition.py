@@ -31,6 +31,19 @@ def test_a_table_is_deployed_and_stands_in_the_file(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["weft.yaml"]
 
 
+def test_a_table_may_be_read_from_a_database(tmp_path: Path) -> None:
+    file, weaver = project(tmp_path), FakeWeaver({"PUT /project": CHANGES})
+    url = "postgresql://app@localhost/shop"
+    words = ("--database", url, "--table", "app.users", "--password-env", "SHOP", *TABLE[5:])
+    assert run("table", "add", "users", *words, str(file), weaver=weaver).exit_code == 0
+    source = {"postgres": {"url": url, "table": "app.users", "password_env": "SHOP"}}
+    users = {"source": source, "key": ["id"], "columns": {"id": "long"}}
+    assert from_text(file.read_text()).value["tables"] == {"users": users}
+    for origin in ((), ("--topic", "u", "--database", url)):
+        said = run("table", "add", "more", *origin, *TABLE[5:], str(file), weaver=weaver)
+        assert said.exit_code == 2
+
+
 def test_what_is_refused_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     file = project(tmp_path)
     before = file.read_text()

@@ -51,11 +51,14 @@ class Address:
     @property
     def place(self) -> str:
         """The database for people, without anything that is secret."""
-        from psycopg import conninfo
+        from psycopg import ProgrammingError, conninfo
 
         said = {**self.parameters}
         url = said.pop("conninfo", "")
-        said = {**(conninfo.conninfo_to_dict(url) if url else {}), **said}
+        try:
+            said = {**conninfo.conninfo_to_dict(url), **said}
+        except ProgrammingError:
+            return f"{url!r}"
         host = f"{said.get('host', 'localhost')}:{said.get('port', 5432)}"
         return f"{said.get('dbname') or said.get('user') or 'postgres'} at {host}"
 

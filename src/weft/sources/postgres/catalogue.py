@@ -169,15 +169,27 @@ def find_types(connection: Connection, numbers: Iterable[int]) -> dict[int, PgTy
     return {number: found.get(number, PgType(number, "unknown")) for number in wanted}
 
 
+def column_names(connection: Connection, table: int) -> list[str]:
+    """The columns that the table of a number has now."""
+    return [row[0] for row in connection.execute(_COLUMNS, (None, table)).fetchall()]
+
+
 def encoded(
-    columns: Sequence[tuple[str, PgType]], declared: Schema, name: TableName
+    columns: Sequence[tuple[str, PgType]],
+    declared: Schema,
+    name: TableName,
+    *,
+    later: Sequence[str] = (),
 ) -> list[Encoded]:
-    """The declared columns among those of a table; refuses one that is not there, or has a type that does not fit."""
+    """The declared columns among those of a table; refuses one that is not there, nor `later`, or has a type that does
+    not fit."""
     exact = {column: (place, kind) for place, (column, kind) in enumerate(columns)}
     lowered = {column.lower(): found for column, found in exact.items()}
     made = []
     for field in declared:
         found = exact.get(field.name) or lowered.get(field.name.lower())
+        if found is None and field.name.lower() in {one.lower() for one in later}:
+            continue
         if found is None:
             near = ", ".join(column for column, _ in columns)
             raise changed(

@@ -10,38 +10,23 @@ Made by `weft.sources.spark.pulled`; a batch of it is a segment of the journal, 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import codec
 from weft.logs import get_logger
-from weft.schema.schema import Schema
 from weft.sources.postgres import slot as slots
-from weft.sources.postgres.address import Address, PostgresError
-from weft.sources.postgres.catalogue import (
-    CatalogueTable,
-    encoded,
-    find_table,
-    find_types,
-    no_identity,
-)
-from weft.sources.postgres.event import ChangePlace, TableEvents, emptied, filled
-from weft.sources.postgres.message import (
-    Delete,
-    Insert,
-    Message,
-    Relation,
-    TransactionBegin,
-    TransactionEnd,
-    Truncate,
-    Update,
-)
-from weft.sources.postgres.name import TableName, lsn
+from weft.sources.postgres.address import PostgresError
+from weft.sources.postgres.capture import Capture
+from weft.sources.postgres.catalogue import CatalogueTable, find_table
+from weft.sources.postgres.event import TableEvents
+from weft.sources.postgres.message import TransactionEnd
+from weft.sources.postgres.name import lsn
 from weft.sources.postgres.replication import Alive, Replication
 from weft.sources.postgres.slot import Slot, SlotRecord
 from weft.sources.postgres.snapshot import Snapshot
+from weft.sources.postgres.transaction import Placed, Transactions
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -55,21 +40,6 @@ LONGEST_S = 0.5
 """So long a batch is gathered at most while changes keep coming."""
 TELL_S = 5.0
 """So often the server is told what it need not keep any longer."""
-
-
-@dataclass(frozen=True)
-class Capture:
-    """What is read, and as what."""
-
-    address: Address
-    table: TableName
-    slot: str
-    publication: str
-    columns: Schema
-    key: tuple[str, ...]
-    folder: Path
-    restarts: bool = False
-    """Whether the table is read anew when changes are gone."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +63,10 @@ class TableChanges:
         self._record: SlotRecord | None = None
         self._snapshot: Snapshot | None = None
         self._stream: Replication | None = None
-        self._table: CatalogueTable | None = None
         self._events: TableEvents | None = None
-        self._begun: TransactionBegin | None = None
-        self._serial = 0
-        self._left: list[tuple[bytes, tuple[int, int]]] = []
+        self._transactions: Transactions | None = None
+        self._left: list[Placed] = []
+        self._refusal: PostgresError | None = None
         self._is_asked = False
         self._told_at = time.monotonic()
 
@@ -145,7 +114,6 @@ class TableChanges:
             table = find_table(connection, capture.table, address)
             table.check(capture.key, address.stream)
             self._events = table.events(capture.columns, capture.key)
-            self._table = table
             found = slots.find_slot(connection, capture.slot)
             with address.connect(owner, replication=True) as line:
                 system = slots.system_of(line, address)
@@ -162,7 +130,7 @@ class TableChanges:
                 return
             assert found is not None
             slots.let_go(connection, found, owner, address)
-        self._follow()
+        self._follow(table)
 
     def _why_lost(self, found: Slot | None, system: str, table: CatalogueTable) -> str | None:
         """Why the log cannot be read on from where it was left, or None; refuses another database altogether."""
@@ -222,7 +190,7 @@ class TableChanges:
                 raise
         log.info("table %s is read as of %s, slot %s", capture.table, lsn(point), capture.slot)
 
-    def _follow(self) -> None:
+    def _follow(self, table: CatalogueTable) -> None:
         """Read the log on from the slot."""
         assert self._record is not None
         capture = self._capture
@@ -232,7 +200,8 @@ class TableChanges:
         except BaseException:
             line.close()
             raise
-        self._begun, self._left = None, []
+        self._transactions = Transactions(capture, table.number)
+        self._left, self._refusal = [], None
 
     def _read_snapshot(self, snapshot: Snapshot, most: int) -> list[bytes]:
         assert self._events is not None
@@ -246,8 +215,10 @@ class TableChanges:
         return found
 
     def _read_log(self, stream: Replication | None, most: int) -> list[bytes]:
-        assert stream is not None
+        assert stream is not None and self._transactions is not None
         self._confirm(stream)
+        if self._refusal is not None:
+            raise self._refusal
         found: list[bytes] = []
         size, safe = 0, self._position.safe
         last = (self._position.commit, self._position.serial)
@@ -261,18 +232,21 @@ class TableChanges:
                     size, last = size + len(event), place
                 continue
             message = next(messages, None) if time.monotonic() < deadline else None
-            match message:
-                case None:
-                    break
-                case Alive(place=told, asks=asks):
-                    safe = max(safe, told) if self._begun is None else safe
-                    self._is_asked = self._is_asked or asks
-                case TransactionBegin():
-                    self._begun, self._serial = message, 0
-                case TransactionEnd(end=end):
-                    self._begun, safe = None, max(safe, end)
-                case _:
-                    self._left = list(self._told(message))
+            if message is None:
+                break
+            if isinstance(message, Alive):
+                safe = safe if self._transactions.is_open else max(safe, message.place)
+                self._is_asked = self._is_asked or message.asks
+                continue
+            try:
+                self._left = list(self._transactions.read(message))
+            except PostgresError as error:
+                if error.retryable or not found:
+                    raise
+                self._refusal = error  # what came before it is handed out first
+                break
+            if isinstance(message, TransactionEnd):
+                safe = max(safe, message.end)
         self._position = LogPosition(in_snapshot=False, commit=last[0], serial=last[1], safe=safe)
         if self._is_asked and not found:
             self._confirm(stream)
@@ -290,51 +264,3 @@ class TableChanges:
             self._told_at = time.monotonic()
         stream.confirm(self._record.told, now=asked)
         self._is_asked = False
-
-    def _told(self, message: Message) -> Iterator[tuple[bytes, tuple[int, int]]]:
-        """The events of one message, each with its place: commit and number in the transaction."""
-        assert self._begun is not None and self._events is not None and self._table is not None
-        if isinstance(message, Relation):
-            if message.number == self._table.number:
-                self._events = self._altered(message)
-            return
-        assert not isinstance(message, TransactionBegin | TransactionEnd)
-        numbers = message.relations if isinstance(message, Truncate) else (message.relation,)
-        if self._table.number not in numbers:
-            return
-        events = self._events
-        match message:
-            case Insert(row=row):
-                yield events.created(row, self._place()), self._last()
-            case Update(old=old, row=row) if events.moves(old, row):
-                assert old is not None
-                yield events.deleted(old, self._place()), self._last()
-                yield events.created(filled(row, old), self._place()), self._last()
-            case Update(old=old, row=row):
-                yield events.updated(filled(row, old), self._place()), self._last()
-            case Delete(old=old):
-                yield events.deleted(old, self._place()), self._last()
-            case Truncate():
-                yield emptied(self._place()), self._last()
-
-    def _place(self) -> ChangePlace:
-        """The place of the next event."""
-        assert self._begun is not None
-        self._serial += 1
-        begun = self._begun
-        return ChangePlace(begun.commit, self._serial, begun.at_us, begun.transaction)
-
-    def _last(self) -> tuple[int, int]:
-        assert self._begun is not None
-        return self._begun.commit, self._serial
-
-    def _altered(self, relation: Relation) -> TableEvents:
-        """How rows are read from here on; refuses a table that has lost a column, or has another type in its place."""
-        capture = self._capture
-        with capture.address.connect() as connection:
-            types = find_types(connection, [one.type for one in relation.columns])
-        logged = {one.name.lower() for one in relation.columns if one.is_key}
-        if not {name.lower() for name in capture.key} <= logged:
-            raise no_identity(capture.table, sorted(logged), capture.key, capture.address.stream)
-        columns = [(one.name, types[one.type]) for one in relation.columns]
-        return TableEvents(encoded(columns, capture.columns, capture.table), capture.key)

@@ -56,6 +56,16 @@ class TableEvents:
         self._columns = columns
         self._keys = [column for column in columns if column.name in key]
 
+    @property
+    def places(self) -> list[int]:
+        """Where the declared columns stand in a row."""
+        return [one.place for one in self._columns]
+
+    @property
+    def key_places(self) -> list[int]:
+        """Where the columns of the key stand in a row."""
+        return [one.place for one in self._keys]
+
     def read(self, row: Row, place: ChangePlace) -> bytes:
         """A row of a snapshot."""
         return _event("r", place, after=self._row(row))

@@ -21,7 +21,7 @@ from weft.sources.postgres.name import MOST_BYTES, TableName, is_slot, slot_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from weft.sources.postgres.changes import Capture
+    from weft.sources.postgres.capture import Capture
 
 _PARTS = ("host", "port", "database", "user")
 # Weft says these itself.
@@ -215,7 +215,7 @@ class PostgresSource(Source):
 
     def capture(self, stream: StreamSpec, folder: Path) -> Capture:
         """What is read, and as what."""
-        from weft.sources.postgres.changes import Capture
+        from weft.sources.postgres.capture import Capture
 
         own = [one for one in stream.schema if one.name != CHANGE]
         return Capture(

@@ -35,6 +35,7 @@ def open_pulled(
 ) -> DataFrame:
     """The records of a source in raw form; it is made when the first of them is asked for."""
     place = str(folder / JOURNAL)
+    _FAILED.pop(place, None)
     # A batch, if an empty one, shows that a pipeline is well again.
     well = partial(kernel.call, spark, TICK, name)
     pulled = PulledJournal(place, source, most=most, keep=keep, well=well)

@@ -115,3 +115,10 @@ def test_what_errors_say_of_a_database_is_not_secret() -> None:
     named = made(PostgresSource, {"host": "db", "database": "shop", "user": "app"}).address("users")
     by_url = made(PostgresSource, URL).address("users")
     assert (named.place, by_url.place) == ("shop at db:5432", "shop at db.example.com:5432")
+
+
+def test_an_address_that_only_the_client_can_judge_is_refused_in_words() -> None:
+    table = {"key": "email", "source": {"postgres": {"url": "postgresql://app@db:port/shop"}}}
+    with pytest.raises(ProjectError) as refused:
+        load({"app_name": "shop", "tables": {"users": table}})
+    assert [one.code for one in refused.value.problems] == ["project.schema-missing"]
