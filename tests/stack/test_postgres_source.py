@@ -118,6 +118,12 @@ class FollowedTable:
             journal.close()
         self.journal = None
 
+    def leave(self) -> None:
+        """Let go of the database, and wait until it knows."""
+        self.close()
+        asked = "select 1 from pg_replication_slots where slot_name = %s and active"
+        wait_until(lambda: not self.postgres.run(asked, slot(self)), what="the slot is still read")
+
     def reads_until(self, rows: list[Row]) -> None:
         """Read until the rows are these."""
 
@@ -442,7 +448,7 @@ def test_a_slot_that_is_gone_stops_the_table_or_reads_it_anew(
     postgres.run(f"insert into {name} values (1), (2)")
     table = follow(postgres, name, tmp_path)
     table.reads_until([{"id": 1}, {"id": 2}])
-    table.close()
+    table.leave()
     postgres.run("select pg_drop_replication_slot(%s)", slot(table))
     postgres.run(f"delete from {name} where id = 1; insert into {name} values (3)")
     assert code_of(table) == "source.slot-lost"
@@ -457,7 +463,7 @@ def test_a_slot_that_another_reader_moved_on_is_found_out(
     postgres.run(f"create table {name} (id int primary key)")
     table = follow(postgres, name, tmp_path)
     table.reads_until([])
-    table.close()
+    table.leave()
     postgres.run(f"insert into {name} values (1)")
     postgres.run("select pg_replication_slot_advance(%s, pg_current_wal_lsn())", slot(table))
     assert code_of(table) == "source.slot-lost"
@@ -635,7 +641,7 @@ def test_a_log_that_was_thrown_away_is_found_out(tmp_path: Path, follow: Follow)
         server.run("create table t (id int primary key); create table other (a text)")
         table = follow(server, "t", tmp_path / "source")
         table.reads_until([])
-        table.close()
+        table.leave()
         for _ in range(4):
             server.run("insert into other select repeat('x', 1000) from generate_series(1, 20000)")
             server.run("select pg_switch_wal()")
@@ -687,7 +693,7 @@ def test_a_table_that_is_no_longer_read_lets_go_of_its_slot(
     with pytest.raises(WeftError) as active:
         release(project, stream)
     assert active.value.code == "source.slot-active"
-    table.close()
+    table.leave()
     assert release(project, stream) == [f"slot weft_{name}", f"publication weft_{name}"]
     assert release(project, stream) == []
     assert code_of(table) == "source.slot-lost"
