@@ -42,9 +42,7 @@ final class GroupStation implements Station {
   @Override
   public void settle(byte[] link, List<Letter> letters, Desk desk) {
     byte[] name = Station.name(HEAD, 0, link);
-    byte[] written = desk.store().get(name);
-    Tally.Group group =
-        tally.new Group(desk.store(), link, written == null ? null : Blob.reading(written));
+    Tally.Group group = tally.new Group(desk.store(), link, desk.read(name));
     byte[] before = row(group, link);
     letters.sort(Comparator.comparingInt(Letter::kind));
     for (Letter letter : letters) {
@@ -58,11 +56,7 @@ final class GroupStation implements Station {
     Results.put(link, before, row(group, link), desk.outlet());
     Blob out = new Blob();
     group.write(out);
-    if (group.isEmpty()) {
-      desk.store().remove(name);
-    } else {
-      desk.store().put(name, out.toArray());
-    }
+    desk.keep(name, out, group.isEmpty());
   }
 
   private byte[] row(Tally.Group group, byte[] link) {

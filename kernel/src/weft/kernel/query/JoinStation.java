@@ -6,14 +6,11 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
-import weft.kernel.bytes.Packed;
 import weft.kernel.change.Desk;
 import weft.kernel.change.KeyedValues;
 import weft.kernel.change.Letter;
-import weft.kernel.change.Post;
 import weft.kernel.change.Station;
 import weft.kernel.spark.RowBytes;
-import weft.kernel.window.state.BucketStore;
 
 /** A join: rows of two streams meet under the columns that must be equal. */
 final class JoinStation implements Station {
@@ -93,8 +90,7 @@ final class JoinStation implements Station {
 
   /** One place in one batch. */
   private final class Meeting {
-    private final BucketStore store;
-    private final Post post;
+    private final Desk desk;
     private final byte[] name;
     private final Side[] sides = new Side[2];
 
@@ -102,14 +98,12 @@ final class JoinStation implements Station {
      * @param link null where rows cannot match
      */
     Meeting(Desk desk, byte[] link) {
-      this.store = desk.store();
-      this.post = desk.post();
+      this.desk = desk;
       this.name = link == null ? null : Station.name(HEAD, 0, link);
-      byte[] written = link == null ? null : store.get(name);
-      Blob in = written == null ? null : Packed.unpack(written);
+      Blob in = link == null ? null : desk.read(name);
       for (int side = 0; side < sides.length; side++) {
         byte[] rows = link == null ? null : Station.name(ROWS[side], 0, link);
-        sides[side] = new Side(new KeyedValues(store, rows, in));
+        sides[side] = new Side(new KeyedValues(desk.store(), rows, in));
       }
     }
 
@@ -163,13 +157,13 @@ final class JoinStation implements Station {
     /** Tells of a pair, if there is one. */
     private void takeBack(byte[] left, byte[] right) {
       if (left != null && right != null) {
-        out.takeBack(left, right, post);
+        out.takeBack(left, right, desk.post());
       }
     }
 
     private void show(byte[] left, byte[] right) {
       if (left != null && right != null) {
-        out.show(left, right, post);
+        out.show(left, right, desk.post());
       }
     }
 
@@ -185,10 +179,10 @@ final class JoinStation implements Station {
 
     private void tellRow(int side, byte[] before, byte[] after) {
       if (before != null) {
-        out.takeBack(side == 0 ? before : null, side == 0 ? null : before, post);
+        out.takeBack(side == 0 ? before : null, side == 0 ? null : before, desk.post());
       }
       if (after != null) {
-        out.show(side == 0 ? after : null, side == 0 ? null : after, post);
+        out.show(side == 0 ? after : null, side == 0 ? null : after, desk.post());
       }
     }
 
@@ -201,11 +195,7 @@ final class JoinStation implements Station {
         side.keep();
         side.rows.write(written);
       }
-      if (sides[0].rows.size() == 0 && sides[1].rows.size() == 0) {
-        store.remove(name);
-      } else {
-        store.put(name, Packed.pack(written));
-      }
+      desk.keep(name, written, sides[0].rows.size() == 0 && sides[1].rows.size() == 0);
     }
   }
 }

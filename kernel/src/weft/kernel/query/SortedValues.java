@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Packed;
 import weft.kernel.window.state.BucketStore;
 
 /**
@@ -155,7 +156,7 @@ final class SortedValues {
       } else {
         Blob written = new Blob();
         page.write(written);
-        store.put(nameOf(number), written.toArray());
+        store.put(nameOf(number), Packed.pack(written));
       }
     }
     changed.clear();
@@ -176,7 +177,7 @@ final class SortedValues {
 
   private Page page(int number) {
     return pages.computeIfAbsent(
-        number, each -> Page.read(Blob.reading(store.get(nameOf(each)))));
+        number, each -> Page.read(Packed.unpack(store.get(nameOf(each)))));
   }
 
   private byte[] nameOf(int page) {

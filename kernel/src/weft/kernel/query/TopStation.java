@@ -42,12 +42,11 @@ final class TopStation implements Station {
   public void settle(byte[] link, List<Letter> letters, Desk desk) {
     order = order == null ? view.order() : order;
     byte[] name = Station.name(HEAD, 0, link);
-    byte[] written = desk.store().get(name);
     SortedValues rows =
         new SortedValues(
             desk.store(),
             Station.name(PAGES, 0, link),
-            written == null ? null : Blob.reading(written),
+            desk.read(name),
             (one, other) ->
                 order.compare(RowBytes.reading(one, own), RowBytes.reading(other, own)));
     Map<UTF8String, byte[]> before = shown(rows);
@@ -74,11 +73,7 @@ final class TopStation implements Station {
         });
     Blob kept = new Blob();
     rows.write(kept);
-    if (rows.isEmpty()) {
-      desk.store().remove(name);
-    } else {
-      desk.store().put(name, kept.toArray());
-    }
+    desk.keep(name, kept, rows.isEmpty());
   }
 
   /** The rows that are shown, by their keys. */
