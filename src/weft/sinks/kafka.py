@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -26,9 +27,12 @@ from weft.sinks.options import Options
 from weft.sinks.rows import Rows
 from weft.sinks.sink import Promise, Sink, SinkError, SinkFencedError, Target
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
 REPLY_S = 30.0
+AGAIN_S = 0.2
 TRANSACTION_MS = 120_000
 MOST_RETRACTED = 50
 """So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
@@ -306,10 +310,11 @@ class _Link:
         is_compacted = target.is_current and options.key != ()
         _ensure_topic(options, AdminClient(quiet), COMPACTED if is_compacted else {})
         # Ends what an earlier producer of this name left open: only then is its position final.
-        self._producer.init_transactions(REPLY_S)
+        _asked(lambda: self._producer.init_transactions(REPLY_S))
         consumer = Consumer({**quiet, "group.id": name, "enable.auto.commit": False})
         try:
-            kept = consumer.committed([TopicPartition(self._topic, 0)], timeout=REPLY_S)
+            place = TopicPartition(self._topic, 0)
+            kept = _asked(lambda: consumer.committed([place], timeout=REPLY_S))
             self._group = consumer.consumer_group_metadata()
         finally:
             consumer.close()
@@ -321,8 +326,9 @@ class _Link:
         for message in messages:
             self._send(message)
         offset = position.to_offset(self._topic)
-        self._producer.send_offsets_to_transaction([offset], self._group, REPLY_S)
-        self._producer.commit_transaction(TRANSACTION_MS / 1000)
+        producer = self._producer
+        _asked(lambda: producer.send_offsets_to_transaction([offset], self._group, REPLY_S))
+        _asked(lambda: producer.commit_transaction(TRANSACTION_MS / 1000))
         self.position = position
 
     def _send(self, message: Message) -> None:
@@ -340,6 +346,18 @@ class _Link:
     def close(self) -> None:
         """Disconnect; nothing is under way between two transactions."""
         self._producer.close()
+
+
+def _asked(question: Callable[[], T]) -> T:
+    """An answer of the broker, asked again for a while where it says that this may help, as one that starts does."""
+    until = time.monotonic() + REPLY_S
+    while True:
+        try:
+            return question()
+        except KafkaException as error:
+            if not error.args[0].retriable() or time.monotonic() > until:
+                raise
+            time.sleep(AGAIN_S)
 
 
 def _ensure_topic(options: KafkaOptions, admin: AdminClient, settings: dict[str, str]) -> None:
