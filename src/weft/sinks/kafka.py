@@ -37,6 +37,11 @@ TRANSACTION_MS = 120_000
 MOST_RETRACTED = 50
 """So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
 FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+STARTING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
 COMPACTED = {"cleanup.policy": "compact"}
 """A topic of upserts has the newest value of every key for as long as it is there."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -355,7 +360,9 @@ def _asked(question: Callable[[], T]) -> T:
         try:
             return question()
         except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > until:
+            reason: KafkaError = error.args[0]
+            is_passing = reason.retriable() or reason.code() in STARTING
+            if not is_passing or time.monotonic() > until:
                 raise
             time.sleep(AGAIN_S)
 
