@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from weft.cli.output import Printer
 
-CHANGES = {"c": "inserted", "u": "updated", "r": "read in a snapshot"}
+CHANGES = {"c": "inserted", "u": "updated", "r": "read"}
 
 product_name = click.argument("name", metavar="PRODUCT", shell_complete=completion.products)
 
@@ -189,28 +189,31 @@ def _render_document(output: Printer, found: dict[str, Any]) -> None:
 
 
 def _render_causes(output: Printer, found: dict[str, Any]) -> None:
+    from rich.text import Text
     from rich.tree import Tree
 
     document = found["document"]
     title = f"{document['product']} {'/'.join(document['key'])}, written by knot {document['knot']}"
-    tree = Tree(title, guide_style="dim")
+    tree = Tree(Text(title), guide_style="dim")
     for row in found["rows"]:
         _add_cause(tree, row)
     output.tree(tree)
 
 
 def _add_cause(tree: Tree, row: dict[str, Any]) -> None:
+    from rich.text import Text
+
     from weft.cli.rows import text_of
 
     key = ", ".join(f"{name}={text_of(value)}" for name, value in row["key"].items())
     place = f"{row['part']}: " if row["part"] else ""
-    node = tree.add(f"{place}{row['table']} {key}")
-    told = [CHANGES.get(row["op"], row["op"]), f"knot {row['knot']}", row["id"]]
-    told += [f"position {row['position']}"] if row["position"] else []
-    told += [f"transaction {row['transaction']}"] if row["transaction"] else []
-    told += [row["at"]] if row["at"] else []
-    node.add(", ".join(told), style="dim")
-    for column, brought in row["kept"].items():
-        node.add(f"{column} is from {brought}", style="dim")
+    node = tree.add(Text(f"{place}{row['table']} {key}"))
+    told = [row["at"] or ""]
+    told += [f"{name} {row[name]}" for name in ("transaction", "position") if row[name]]
+    lines = [f"{CHANGES.get(row['op'], row['op'])} by {row['id']}, knot {row['knot']}"]
+    lines += [", ".join(filter(None, told))] if any(told) else []
+    lines += [f"{column} is from {brought}" for column, brought in row["kept"].items()]
+    for line in lines:
+        node.add(Text(line, style="dim"))
     for part in row["parts"]:
         _add_cause(node, part)
