@@ -23,6 +23,7 @@ from weft.cli.terminal import Terminal
 from weft.servers.postgres import Postgres
 
 CHANGES = int(os.environ.get("CHANGES", "600"))
+PEOPLE, REPOS = max(12, CHANGES // 50), max(6, CHANGES // 100)
 WRITERS = 3
 SETTLE_S = "240"
 VICTIMS = ("connect", "worker", "kafka")
@@ -30,8 +31,8 @@ VICTIMS = ("connect", "worker", "kafka")
 
 def change(connection: Connection, rng: Random, numbers: Iterator[int]) -> None:
     """One transaction of one to three changes."""
-    people = [f"u{rng.randrange(12)}" for _ in range(3)]
-    repos = [f"r{rng.randrange(6)}" for _ in range(3)]
+    people = [f"u{rng.randrange(PEOPLE)}" for _ in range(3)]
+    repos = [f"r{rng.randrange(REPOS)}" for _ in range(3)]
     with connection.transaction():
         for person, repo in itertools.islice(zip(people, repos, strict=True), rng.randint(1, 3)):
             text, number = f"t{rng.random()}", next(numbers)

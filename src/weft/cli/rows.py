@@ -115,7 +115,7 @@ def plain(value: Any) -> Any:
     """A value with texts where JSON has no form for it."""
     if isinstance(value, dict):
         return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     if isinstance(value, bytes):
         return value.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What `weft product explain` shows: a tree that fits a narrow terminal, with values as they are."""
+"""What `weft product explain` and `check` show fits a narrow terminal, with values as they are."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from weft.cli.comparison import Comparison
 from weft.cli.output import Printer
-from weft.cli.product import _render_causes
+from weft.cli.product import _render_causes, _render_comparison
+from weft.products.compare import DocumentDifference
 
 
 def cause(part: str, table: str, op: str, *parts: dict[str, Any], **key: Any) -> dict[str, Any]:
@@ -52,3 +54,14 @@ def test_what_made_a_document_is_a_tree_with_values_as_they_are() -> None:
     assert isinstance(console.file, io.StringIO)
     shown = [line.rstrip() for line in console.file.getvalue().splitlines()]
     assert shown == EXPECTED.splitlines()
+
+
+def test_a_difference_names_its_key_and_fields() -> None:
+    differs = DocumentDifference(("ann", 7), "different", ("name",), {"name": "a"}, {"name": "b"})
+    found = Comparison(1, 1, (differs,)).shown(10)
+    assert found["differences"][0]["key"] == ["ann", 7]
+    console = Console(file=io.StringIO(), width=80)
+    _render_comparison(Printer(console), found)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue().splitlines()[1]
+    assert shown.split() == ["ann,", "7", "different", "name", '{"name":"a"}', '{"name":"b"}']
