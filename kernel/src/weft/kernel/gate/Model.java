@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StringType;
@@ -26,6 +27,18 @@ public enum Model {
     @Override
     public void charge(Arguments given, Budget budget) {
       budget.make(given.sizes() + given.count() * Sizes.SLOT);
+    }
+  },
+  /** A map, of which each key is looked up before it is put in. */
+  MAP {
+    @Override
+    public void charge(Arguments given, Budget budget) {
+      long entries = given.count();
+      for (int at = 0; at < given.count(); at++) {
+        entries += given.elements(at);
+      }
+      budget.work(times(entries, UNITS_PER_ENTRY));
+      SUM.charge(given, budget);
     }
   },
   REPEAT {
@@ -252,6 +265,8 @@ public enum Model {
     }
   };
 
+  private static final long UNITS_PER_ENTRY = 256;
+
   /** Charges a call, none of whose needed arguments is null; throws if it is too much. */
   public abstract void charge(Arguments given, Budget budget);
 
@@ -306,6 +321,9 @@ public enum Model {
     }
 
     long elements(int at) {
+      if (values[at] instanceof MapData map) {
+        return map.numElements();
+      }
       return values[at] instanceof ArrayData array ? array.numElements() : 0;
     }
 

@@ -14,8 +14,8 @@ import weft.kernel.gate.Sizes;
  */
 final class Round extends GateExpression {
   private static final long serialVersionUID = 1L;
-  private static final long UNITS_PER_ROUND = 32;
-  private static final long UNITS_PER_NODE = 8;
+  private static final long UNITS_PER_ROUND = 128;
+  private static final long UNITS_PER_NODE = 24;
 
   private final boolean isKept;
   private final long units;
