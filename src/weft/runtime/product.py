@@ -1,79 +1,14 @@
-"""A product: changes of several tables are absorbed, the documents that they change come out. What updating queries
-have in common with it is here too."""
+"""A product: changes of several tables are absorbed, the documents that they change come out."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from weft import codec
-from weft.products.assembly import document_id
-from weft.products.attach import Assembled, attach
+from weft.products.attach import Assembled
 from weft.products.find import assembly_of
 from weft.products.tree import Product
-from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
-from weft.runtime.operator import Operator
-from weft.schema.change import CHANGE, with_change
-from weft.schema.schema import Schema, literal, quoted
-from weft.schema.weft import CONTROL
-
-if TYPE_CHECKING:
-    from weft.runtime.pipeline import Pinned
-
-
-class Changing(Operator):
-    """What is made of changing streams and is one itself: each result is out once in a batch that has changed it."""
-
-    @property
-    def tasks(self) -> int:
-        """How many tasks keep it up."""
-        raise NotImplementedError
-
-    @property
-    def assembled(self) -> Assembled:
-        """What the kernel is told of it."""
-        raise NotImplementedError
-
-    def layout(self) -> Layout:
-        buckets = 1 if self.tasks == 1 else self.tasks * BUCKETS_PER_PARTITION
-        return layout_of(self._run.checkpoint, Layout(self.tasks, buckets))
-
-    @property
-    def schema(self) -> Schema:
-        return with_change(self.assembled.columns)
-
-    def open(self) -> DataFrame:
-        frames = []
-        for position in range(len(self._spec.inputs)):
-            frame = self.input(position)
-            # The kernel tells batches apart by the knots of their inputs.
-            control = f.regexp_replace(f.col(CONTROL), r"^\{", f'{{"input": {position}, ')
-            frames.append(frame.withColumn(CONTROL, control))
-        return attach(
-            frames,
-            self.assembled,
-            buckets=self.buckets,
-            pipeline=self._run.name,
-            state=self._run.project.processing.state,
-        )
-
-    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        columns = {name: f"row.document.{quoted(name)}" for name in self.assembled.columns.names}
-        columns[CHANGE] = (
-            "named_struct('op', row.op, 'position', CAST(NULL AS STRING), 'at', CAST(NULL AS TIMESTAMP), "
-            "'transaction', CAST(NULL AS STRING), 'snapshot', CAST(NULL AS STRING), "
-            "'kept', CAST(NULL AS ARRAY<STRING>))"
-        )
-        name = self._run.stream.name
-        weft = (
-            f"named_struct('id', {document_id(name, self.assembled.key)}, 'knot', CAST(0 AS BIGINT), "
-            f"'at', CAST(NULL AS TIMESTAMP), 'source', {literal(name)}, 'partition', 0, "
-            "'event_time', CAST(NULL AS TIMESTAMP), 'watermark', CAST(NULL AS TIMESTAMP))"
-        )
-        return self.carried(frame, columns, weft=weft, row="row")
+from weft.runtime.changing import Changing
 
 
 class Assemble(Changing):

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from weft.products.attach import Assembled
 from weft.queries.find import find_query, tasks_of
-from weft.runtime.product import Changing
+from weft.runtime.changing import Changing
 
 
 class Updating(Changing):
