@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from weft.declared.key import Key
-from weft.declared.limit import CHARACTER, Fault
+from weft.declared.limit import CHARACTER, Fault, whole
 from weft.declared.read import faults, made, message
 from weft.errors import WeftError
 from weft.project.definition import Processing, StreamSpec
@@ -33,6 +33,14 @@ KINDS: Mapping[str, str] = {
 LONGEST_MS = 10**12
 """The longest time that records of the mock source may be out of order, or a file be waited for: 31 years."""
 
+
+KEEP = Key(
+    whole(1, 10**9),
+    "How many batches stay in the journal; a rollback reaches no further back.",
+    1000,
+    unsaid="all",
+)
+"""Of sources that have a journal."""
 
 SEPARATOR = Key(
     CHARACTER, "What stands between two values; of CSV alone.", ";", beside={"format": "csv"}

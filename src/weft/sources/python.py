@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from weft.declared.key import Key
-from weft.declared.limit import TEXT, whole
+from weft.declared.limit import TEXT
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import Source
+from weft.sources.options import KEEP, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,15 +34,7 @@ class PythonSource(Source):
             name="class",
         ),
     ]
-    keep: Annotated[
-        int | None,
-        Key(
-            whole(1, 10**9),
-            "How many batches stay in the journal; a rollback reaches no further back.",
-            1000,
-            unsaid="all",
-        ),
-    ] = None
+    keep: Annotated[int | None, KEEP] = None
 
     def open(
         self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing

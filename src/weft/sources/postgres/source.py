@@ -4,7 +4,7 @@ Debezium source has them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from weft.declared.limit import TEXT, Fault, Limit, Mistake, choice, settings, w
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import Schema
-from weft.sources.options import Source
+from weft.sources.options import KEEP, Source
 from weft.sources.postgres.address import Address, need_client
 from weft.sources.postgres.name import MOST_BYTES, TableName, is_slot, slot_of
 
@@ -164,16 +164,7 @@ class PostgresSource(Source):
             beside=_SHOP,
         ),
     ] = "stop"
-    keep: Annotated[
-        int | None,
-        Key(
-            whole(1, 10**9),
-            "How many batches stay in the journal; a rollback reaches no further back.",
-            1000,
-            unsaid="all",
-            beside=_SHOP,
-        ),
-    ] = None
+    keep: Annotated[int | None, replace(KEEP, beside=_SHOP)] = None
     client: Annotated[
         Mapping[str, Any],
         Key(
