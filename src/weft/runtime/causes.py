@@ -137,22 +137,20 @@ class _Table:
         """The rows whose columns are one of some links, in the order of their keys."""
         if not self._files:
             return []
-        named = [StructField(f"l{at}", one.dataType, True) for at, one in enumerate(types)]
-        wanted = self._spark.createDataFrame(list(links), StructType(named))
-        pairs = [f.col(quoted(name)) == wanted[f"l{at}"] for at, name in enumerate(columns)]
-        found = self._newest(self.frame.join(f.broadcast(wanted), pairs, "left_semi"), filter)
+        found = self._newest(self._among(columns, types, links), filter)
         return [one for one in found if tuple(one.row[column] for column in columns) in links]
 
     def _newest(self, changed: DataFrame, filter: str | None) -> list[Newest]:
         """The rows as they are that some changes were of, whatever other changes there were of them."""
-        names = [quoted(name) for name in self.key]
-        keys = changed.select(*(f.col(name).alias(f"k{at}") for at, name in enumerate(names)))
-        same = [f.col(name).eqNullSafe(keys[f"k{at}"]) for at, name in enumerate(names)]
-        of_keys = self.frame.join(f.broadcast(keys.distinct()), same, "left_semi")
+        keys = changed.select(*(f.col(quoted(name)) for name in self.key)).distinct()
+        wanted = {tuple(row) for row in keys.collect()}
+        if not wanted:
+            return []
+        types = [self.frame.schema[name] for name in self.key]
+        of_keys = self._among(self.key, types, wanted)
         is_emptied = f.col(f"{CHANGE}.op") == EMPTIED
         of_all = self.frame.where(is_emptied | f.col(f"{CHANGE}.snapshot").startswith("last"))
         changes = [row.asDict(recursive=True) for row in of_keys.unionByName(of_all).collect()]
-        wanted = {tuple(row) for row in keys.collect()}
         found = [
             one
             for one in newest_of(changes, self.key)
@@ -160,6 +158,17 @@ class _Table:
         ]
         in_order = sorted(found, key=lambda one: str([one.row[name] for name in self.key]))
         return self._passing(in_order, filter)
+
+    def _among(
+        self, columns: Sequence[str], types: Sequence[StructField], values: set[tuple[Any, ...]]
+    ) -> DataFrame:
+        """The changes in which columns have one of some tuples of values."""
+        named = [StructField(f"v{at}", one.dataType, True) for at, one in enumerate(types)]
+        wanted = self._spark.createDataFrame(list(values), StructType(named))
+        pairs = [
+            self.frame[quoted(name)].eqNullSafe(wanted[f"v{at}"]) for at, name in enumerate(columns)
+        ]
+        return self.frame.join(f.broadcast(wanted), pairs, "left_semi")
 
     def _passing(self, found: list[Newest], filter: str | None) -> list[Newest]:
         if filter is None or not found:
