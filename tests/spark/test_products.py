@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.products.document import normalised
@@ -296,7 +297,12 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
 def test_a_document_says_which_changes_made_it_what_it_is(tmp_path: Path) -> None:
     log = Log()
     kept = {"about": UNAVAILABLE}
-    project = {**PROJECT, "products": {"profile": _with_filter(PROFILE, "name <> 'hidden'")}}
+    odd = {**REPOS, "columns": {**REPOS["columns"], "v0": "string", "kept": "string"}}  # type: ignore[dict-item]
+    project = {
+        **PROJECT,
+        "tables": {**PROJECT["tables"], "repos": odd},  # type: ignore[dict-item]
+        "products": {"profile": _with_filter(PROFILE, "name <> 'hidden'")},
+    }
     with play(project, storage=tmp_path) as run:
         run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
         run.feed("repos", [log("c", **repo("a", "old")), log("c", **repo("b", "other"))])
@@ -330,6 +336,36 @@ def test_a_document_says_which_changes_made_it_what_it_is(tmp_path: Path) -> Non
 def _with_filter(product: dict[str, Any], filter: str) -> dict[str, Any]:
     parts = product["parts"]
     return {**product, "parts": {**parts, "starred": {**parts["starred"], "filter": filter}}}
+
+
+@pytest.mark.parametrize("state", ["rocksdb", "memory"])
+def test_a_batch_may_have_more_documents_than_fit_one_message(tmp_path: Path, state: str) -> None:
+    log = Log()
+    long = "x" * 9_000
+    with play({**PROJECT, "processing": {"state": state}}, storage=tmp_path) as run:
+        names = [f"u{number:03}" for number in range(300)]
+        run.feed("stars", [log("c", **star(name, "a")) for name in names])
+        run.feed("users", [log("c", **user(name)) for name in names])
+        run.feed("repos", [log("c", **repo("a", long))])
+        assert profiles(run) == [profile(name, ("a", long)) for name in names]
+        assert ops(run, "profile") == ["c"] * 300 + ["u"] * 300
+        run.feed("repos", [log("u", **repo("a", "short"))])
+        assert profiles(run) == [profile(name, ("a", "short")) for name in names]
+
+
+def test_values_in_lists_have_neither_dictionary_nor_statistics_in_files(tmp_path: Path) -> None:
+    log = Log()
+    names = [f"u{number:02}" for number in range(30)]
+    with play(PROJECT, storage=tmp_path) as run:
+        run.feed("users", [log("c", **user(name)) for name in names])
+        run.feed("stars", [log("c", **star(name, "the same repository")) for name in names])
+    files = sorted(tmp_path.rglob("*profile*/*.parquet"))
+    group = pq.ParquetFile(files[-1]).metadata.row_group(0)
+    columns = {one["path_in_schema"]: one for one in group.to_dict()["columns"]}
+    named = {name for name, one in columns.items() if one["has_dictionary_page"]}
+    assert "_change.op" in named and columns["email"]["is_stats_set"]
+    assert "starred.list.element.repo" not in named
+    assert not columns["starred.list.element.repo"]["is_stats_set"]
 
 
 @pytest.mark.parametrize("seed", [3, 20, 47])
