@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.stack.postgres.followed import (
@@ -142,6 +144,31 @@ def test_a_log_that_was_thrown_away_is_found_out(tmp_path: Path, follow: Follow)
             server.run("select pg_switch_wal()")
             server.run("checkpoint")
         assert code_of(table) == "source.slot-lost"
+
+
+@pytest.mark.parametrize("called", ["", "theirs"])
+def test_a_reader_that_is_not_ours_is_not_sent_away(
+    postgres: Postgres,
+    name: str,
+    tmp_path: Path,
+    follow: Follow,
+    monkeypatch: pytest.MonkeyPatch,
+    called: str,
+) -> None:
+    monkeypatch.setattr("weft.sources.postgres.slot.LET_GO_S", 0.5)
+    postgres.run(f"create table {name} (id int primary key)")
+    table = follow(postgres, name, tmp_path)
+    table.reads_until([])
+    table.leave()
+    settings = {**postgres.connection, "application_name": called, "replication": "database"}
+    with closing(psycopg.connect(**settings, autocommit=True)) as stranger:
+        begin = f'START_REPLICATION SLOT "{slot(table)}" LOGICAL 0/0 '
+        options = f"(proto_version '1', publication_names '{slot(table)}')"
+        stranger.pgconn.exec_((begin + options).encode())
+        assert code_of(table) == "source.slot-active"
+        reading = "select 1 from pg_replication_slots where slot_name = %s and active"
+        assert postgres.run(reading, slot(table))
+    table.reads_until([])
 
 
 def test_of_two_workers_one_reads(
