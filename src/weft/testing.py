@@ -199,6 +199,12 @@ class Play:
         """The next batch dies at this point of the spine, as by kill -9; `resume` starts a new worker."""
         self._faults.plan(at, visit=visit)
 
+    def wait_for_crash(self, *, timeout: float = LONGEST_WAIT_S) -> None:
+        """Wait until the planned crash has happened, in whatever the worker does beside its pipelines."""
+        if not self._crashed.wait(timeout):
+            raise NotIdleError(f"The worker was alive after {timeout:.0f} s.")
+        self._drop_worker()
+
     def resume(self) -> None:
         """A new worker on the same storage."""
         self._drop_worker()

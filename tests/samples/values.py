@@ -26,6 +26,7 @@ from weft.project.definition import (
     WatermarkSpec,
 )
 from weft.project.secret import definition_of
+from weft.replay.leg import KeptState, Leg, Phase
 from weft.runtime.layout import Layout
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
@@ -287,6 +288,26 @@ RICH_OPERATION = Operation(
         steps.Divide("revenue", 4, 6, 2, 3),
         steps.Switch({"revenue": 3}, adopt=False),
         steps.Copy("2026-01-01T000000Z"),
+        steps.Rerun(
+            Leg(
+                pipeline="revenue",
+                stream="revenue",
+                begin=2,
+                after=3,
+                upto=9,
+                phases=(Phase("p" * 64, "v" * 64, 2, 9),),
+                streams=("revenue", "revenue.dead"),
+                recorded=("clean-orders",),
+                state=KeptState(2, 1, 7),
+                stateful=True,
+                edits=False,
+                knots=7,
+                rows=70,
+                bytes=7000,
+            )
+        ),
+        steps.CompareRows("revenue", 3, 9),
+        steps.Clear(),
         steps.LetGo(("clean", "revenue")),
     ),
     asked=MOMENT,

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
 from weft.runtime import spine
-from weft.streams.read import tick
+from weft.streams.read import TableReading, tick
 
 
 def wait_for(batches: int, reader: Reader, seconds: float = 20) -> None:
@@ -55,7 +55,7 @@ def test_batches_take_whole_knots_up_to_a_number_of_rows(
     stream = Stream(spark, tmp_path / "stream")
     for knot, values in enumerate([[1, 2], [3], [4, 5, 6, 7], [8], [9]], start=1):
         stream.tie(knot, values)
-    with Reader(stream, tmp_path / "reader", max_rows=3) as reader:
+    with Reader(stream, tmp_path / "reader", reading=TableReading(most_rows=3)) as reader:
         assert reader.drain() == [[1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
@@ -63,7 +63,7 @@ def test_reading_starts_after_a_knot(spark: SparkSession, tmp_path: Path) -> Non
     stream = Stream(spark, tmp_path / "stream")
     for knot in (1, 2, 3):
         stream.tie(knot, [knot])
-    with Reader(stream, tmp_path / "reader", start_knot=2) as reader:
+    with Reader(stream, tmp_path / "reader", reading=TableReading(after=2)) as reader:
         assert reader.drain() == [[3]]
 
 
@@ -71,7 +71,7 @@ def test_knots_that_were_cut_are_not_read(spark: SparkSession, tmp_path: Path) -
     stream = Stream(spark, tmp_path / "stream")
     for knot in (1, 2, 3):
         stream.tie(knot, [knot])
-    with Reader(stream, tmp_path / "reader", max_rows=1) as reader:
+    with Reader(stream, tmp_path / "reader", reading=TableReading(most_rows=1)) as reader:
         assert reader.drain() == [[1], [2], [3]]
     stream.table.cut(1, 3, {})
     # The reader goes back to before the cut, as a rollback makes it.
@@ -79,7 +79,7 @@ def test_knots_that_were_cut_are_not_read(spark: SparkSession, tmp_path: Path) -
         for part in ("offsets", "commits"):
             (tmp_path / "reader" / part / str(batch)).unlink()
     stream.tie(4, [4])
-    with Reader(stream, tmp_path / "reader", max_rows=1) as reader:
+    with Reader(stream, tmp_path / "reader", reading=TableReading(most_rows=1)) as reader:
         assert reader.drain() == [[4]]
 
 

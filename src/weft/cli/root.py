@@ -18,6 +18,7 @@ from weft.cli.pipeline import pipeline
 from weft.cli.product import product
 from weft.cli.project import apply, check, init, schema
 from weft.cli.record import record
+from weft.cli.replay import replay
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
 from weft.cli.service import checkpoint, status, weaver
@@ -63,6 +64,7 @@ for command in (
     logs,
     rule,
     rollback,
+    replay,
     operation,
     verify,
     store,

@@ -45,6 +45,30 @@ def checked(form: Mapping[str, Any]) -> Project:
         return load(document_of(sent), folder=folder, runs_code=False)
 
 
+def altered(project: Project, settings: Mapping[str, Any]) -> Project:
+    """A project with other values at some paths of its document, such as `pipelines.revenue.window.size_ms`."""
+    document = document_of(project)
+    for path, value in settings.items():
+        _set(document, path, value)
+    with TemporaryDirectory(prefix="weft-") as folder:
+        _write_modules(project, Path(folder))
+        return load(document, folder=folder, runs_code=False)
+
+
+def _set(document: dict[str, Any], path: str, value: Any) -> None:
+    *way, last = path.split(".")
+    place: Any = document
+    for name in way:
+        place = place.get(name) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            raise UnreadableProjectError(
+                f"The project has nothing at '{path}': there is no '{name}'.",
+                code="project.no-path",
+                hint="Name the parts from the top, as pipelines.revenue.window.size_ms.",
+            )
+    place[last] = value
+
+
 def document_of(project: Project) -> dict[str, Any]:
     """A project as its author would write it, with everything said that the author may leave out."""
     return {

@@ -11,10 +11,13 @@ from weft.errors import WeftError
 from weft.operations.step import (
     UNDOABLE,
     CatchUp,
+    Clear,
+    CompareRows,
     CutCheckpoint,
     Divide,
     JoinLive,
     LetGo,
+    Rerun,
     Restore,
     Retract,
     Step,
@@ -23,7 +26,7 @@ from weft.operations.step import (
     describe,
 )
 
-Kind = Literal["rollback", "fill", "repartition", "recompute", "backup"]
+Kind = Literal["rollback", "fill", "repartition", "recompute", "backup", "replay"]
 Grip = Literal["claimed", "paused", "stopped"]
 
 
@@ -168,10 +171,13 @@ def _undo(operation: Operation) -> tuple[Step, ...]:
     undo: list[Step] = [
         Unfill(step.rule, step.output) for step in begun if isinstance(step, CatchUp)
     ]
+    if any(isinstance(step, Rerun | CompareRows) for step in begun):
+        undo.append(Clear())
     epochs = {
         step.cut.pipeline: step.cut.epoch for step in begun if isinstance(step, CutCheckpoint)
     }
     epochs |= {step.pipeline: step.new_epoch for step in begun if isinstance(step, Divide)}
     if epochs:
         undo.append(Switch(epochs, adopt=False))
-    return (*undo, LetGo(operation.pipelines))
+    held = (LetGo(operation.pipelines),) if operation.pipelines else ()
+    return (*undo, *held)

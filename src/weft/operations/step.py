@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from weft.operations.cut import Cut, Span
+from weft.replay.leg import Leg
 from weft.weaving.rule import Rule
 
 
@@ -266,6 +267,45 @@ class LetGo:
         return [f"let {', '.join(self.pipelines)} go on"]
 
 
+@dataclass(frozen=True)
+class Rerun:
+    """Run a pipeline again over recorded knots, into the workspace of a replay."""
+
+    leg: Leg
+    kind: Literal["rerun"] = "rerun"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        return [self.leg.describe()]
+
+
+@dataclass(frozen=True)
+class CompareRows:
+    """Compare the rows that a replay has made with those that are recorded."""
+
+    stream: str
+    after: int
+    upto: int
+    kind: Literal["compare"] = "compare"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        return [
+            f"compare knots {self.after + 1} to {self.upto} of {self.stream} with what is recorded"
+        ]
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Remove the workspace of a replay."""
+
+    kind: Literal["clear"] = "clear"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        return ["remove what was written into the workspace"]
+
+
 Step = Annotated[
     Stop
     | Plan
@@ -282,14 +322,17 @@ Step = Annotated[
     | Divide
     | Switch
     | Copy
+    | Rerun
+    | CompareRows
+    | Clear
     | LetGo,
     Field(discriminator="kind"),
 ]
 
-UNDOABLE = (Stop, Plan, CutCheckpoint, CatchUp, Pause, Divide, Copy)
+UNDOABLE = (Stop, Plan, CutCheckpoint, CatchUp, Pause, Divide, Copy, Rerun, CompareRows)
 """Steps after which everything can still be as it was."""
 
-GIVE_UP = (Plan, CatchUp, JoinLive, Divide, Copy)
+GIVE_UP = (Plan, CatchUp, JoinLive, Divide, Copy, Rerun, CompareRows)
 """Steps whose failure for good ends the operation by itself: nothing is lost by giving it up."""
 
 

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame
 
 from weft.lineage.knot import Status
 from weft.runtime import outcome, weaving
-from weft.runtime.offsets import read
 from weft.runtime.pipeline import RunningPipeline
 
 
@@ -25,7 +24,7 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
     """
     started = time.monotonic()
     run.faults.reach("pin")
-    pinned = run.pin(batch, read(run.checkpoint, batch, run.inputs))  # 1
+    pinned = run.pin(batch)  # 1
     if pinned.knot.status is Status.COMPLETE:
         weaving.keep_state(frame, run)
         return

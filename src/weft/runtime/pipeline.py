@@ -17,15 +17,16 @@ from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
 from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.secret import definition_of
+from weft.runtime import offsets
 from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
-from weft.runtime.offsets import Taken
 from weft.runtime.shape import Shape
 from weft.runtime.shapes import choose
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
 from weft.streams.note import Definitions
+from weft.streams.read import TableReading, Waiting
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 from weft.weaving.weave import Weave
@@ -94,8 +95,9 @@ class RunningPipeline:
         """The name of its query: of this life of it alone."""
         return f"{self.project.slug}.{self.name}.{self.epoch}.{self.token}"
 
-    def pin(self, batch: int, taken: Taken) -> Pinned:
-        """Have the weaver fix the rules of a batch before it runs."""
+    def pin(self, batch: int) -> Pinned:
+        """Have the weaver fix the rules of a batch before it runs, by the offsets that Spark has planned for it."""
+        taken = offsets.read(self.checkpoint, batch, self.inputs)
         answer = self.client.insist(
             "POST",
             "/pins",
@@ -110,6 +112,15 @@ class RunningPipeline:
             },
         )
         return codec.from_form(Pinned, answer)
+
+    def reading(self, position: int) -> TableReading:
+        """How the input at a position is read: the first of them waits for all."""
+        names = [f"{self.name}/{other}" for other in self.inputs]
+        tables = [self.storage.table(other) for other in self.inputs]
+        return TableReading(
+            most_rows=self.project.processing.queue_size,
+            waiting=Waiting(self.query, () if position else (self.name, *names, *tables)),
+        )
 
     def input_hash(self, knot: Knot) -> str | None:
         """The hash of what a knot consumed: the sum of the hashes of its inputs' knots."""

@@ -17,7 +17,7 @@ from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
 from weft.sources.stream import with_tick
 from weft.steps.step import Step
-from weft.streams.read import Waiting, open_table
+from weft.streams.read import open_table
 from weft.streams.rows import as_read
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks, minimum_of
@@ -88,19 +88,16 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 def open_input(
     run: RunningPipeline, position: int, *, knots: int = 0, buckets: int = 0
 ) -> DataFrame:
-    """An input stream with its declared columns, from its first knot on; the first of them waits for all."""
+    """An input stream with its declared columns, from its first knot on."""
     stream = run.inputs[position]
-    names = [f"{run.name}/{other}" for other in run.inputs]
-    tables = [run.storage.table(other) for other in run.inputs]
     return open_table(
         run.spark,
         run.storage.table(stream),
         StructType.fromJson(stored_form(run.project.schema_of(stream))),
+        run.reading(position),
         name=f"{run.name}/{stream}",
-        max_rows=run.project.processing.queue_size,
         max_knots=knots,
         buckets=buckets,
-        waiting=Waiting(run.query, () if position else (run.name, *names, *tables)),
     )
 
 

@@ -12,14 +12,18 @@ from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.operations.cut import Cut, Span
+from weft.replay.leg import Leg
+from weft.replay.whatif import WhatIf
 from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.causes import find_causes
+from weft.runtime.compare import compare_rows
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
 from weft.runtime.documents import find_document
 from weft.runtime.fill import fill
 from weft.runtime.find import find_record
+from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
@@ -56,6 +60,9 @@ class Work:
             "record": self._record,
             "document": self._document,
             "causes": self._causes,
+            "rerun": self._rerun,
+            "compare": self._compare,
+            "clear": self._clear,
         }
         if kind not in known:
             raise WeftError(
@@ -139,6 +146,24 @@ class Work:
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""
         return find_record(self._worker, **options)
+
+    def _rerun(
+        self, operation: str, leg: dict[str, Any], what_if: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Run a leg of a replay."""
+        report = rerun(
+            self._worker, operation, codec.from_form(Leg, leg), codec.from_form(WhatIf, what_if)
+        )
+        return codec.to_form(report)
+
+    def _compare(self, operation: str, stream: str, after: int, upto: int) -> dict[str, Any]:
+        """Compare what a replay has made with what is recorded."""
+        self._worker.check_operation(operation, forward=True)
+        return codec.to_form(compare_rows(self._worker, operation, stream, after, upto))
+
+    def _clear(self, operation: str) -> None:
+        """Remove what a replay has written."""
+        clear(self._worker.storage, operation)
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""

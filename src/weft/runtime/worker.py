@@ -26,7 +26,7 @@ from weft.reason import told
 from weft.runtime import belonging, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.failures import TAKEN_AWAY, Failures
-from weft.runtime.faults import Faults
+from weft.runtime.faults import CrashError, Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.query import Query
@@ -99,6 +99,15 @@ class Worker:
     def identity(self) -> Identity:
         """The history that the weaver keeps, in its present generation."""
         return self._identity
+
+    @property
+    def line(self) -> WeaverClient:
+        """Its line to the weaver."""
+        return self._line
+
+    def feed(self, stream: str) -> str | None:
+        """The folder that is read in place of a stream's source, if the test kit has one."""
+        return self._feeds(stream)
 
     def weaver(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the weaver something."""
@@ -347,6 +356,8 @@ class Worker:
         self.spark.sparkContext.setJobGroup(group, task["kind"], interruptOnCancel=True)
         try:
             answer["result"] = self._work.do(task["kind"], task["arguments"])
+        except CrashError:
+            return
         except WeftError as error:
             answer["error"] = error.to_dict()
         except Exception as error:

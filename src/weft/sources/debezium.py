@@ -12,7 +12,7 @@ from weft.declared.key import Key
 from weft.declared.limit import choice
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
-from weft.sources.options import Source
+from weft.sources.options import Again, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,8 +51,14 @@ class DebeziumSource(Source):
         Records without a value are left out: they let Kafka forget a key, and the event of the deletion before them
         has said it all.
         """
-        kafka = KafkaSource(
+        records = self._kafka().open(spark, stream, checkpoint=checkpoint, processing=processing)
+        return records.where("value IS NOT NULL")
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The events from the topic, which must still have them."""
+        return self._kafka().again(spark, stream, asked).where("value IS NOT NULL")
+
+    def _kafka(self) -> KafkaSource:
+        return KafkaSource(
             servers=self.servers, topic=self.topic, start=self.start, client=self.client
         )
-        records = kafka.open(spark, stream, checkpoint=checkpoint, processing=processing)
-        return records.where("value IS NOT NULL")

@@ -3,13 +3,14 @@ each. Written in the test's process, read by the kernel, again and again with th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.sources.options import Source
+from weft.sources.options import Again, Source
 from weft.sources.segment import Record, Segments, encode
 
 if TYPE_CHECKING:
@@ -57,6 +58,23 @@ def open_feed(spark: SparkSession, folder: str | Path) -> DataFrame:
     """The feed in this folder in raw form."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     return spark.readStream.format(FORMAT).option("path", str(folder)).load()
+
+
+def read_segments(spark: SparkSession, folder: str | Path, asked: Again) -> DataFrame:
+    """What the segments in a folder hold between two offsets, in raw form; refuses those that are gone."""
+    check_segments(folder, asked)
+    reader = spark.read.format(FORMAT).option("path", str(folder))
+    for name, offset in (("from", asked.start), ("to", asked.end)):
+        if offset is not None:
+            reader = reader.option(name, json.dumps(offset))
+    return reader.load()
+
+
+def check_segments(folder: str | Path, asked: Again) -> None:
+    """Refuse segments between two offsets that are gone, or not as they were written."""
+    first = asked.start["segment"] if asked.start else 0
+    for number in range(first + 1, (asked.end["segment"] if asked.end else first) + 1):
+        Segments(folder).get(number).check()
 
 
 def _millis(moment: datetime | int) -> int:

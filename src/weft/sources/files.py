@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, LOCAL_PATH, TEXT, choice, whole
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import LONGEST_MS, SEPARATOR, Source, csv_alone
+from weft.sources.options import LONGEST_MS, SEPARATOR, Again, Source, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,3 +64,9 @@ class FilesSource(Source):
         from weft.sources.spark.files import open_files
 
         return open_files(spark, self, stream, checkpoint=checkpoint, processing=processing)
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The records from the files, which must still be there."""
+        from weft.sources.spark.files import files_again
+
+        return files_again(spark, self, stream, asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import SEPARATOR, Source, csv_alone
+from weft.sources.options import SEPARATOR, Again, Source, SourceError, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+EARLIEST = -2
+"""The offset by which Spark says the first one that a partition still has."""
 
 # The source sets these itself, and Spark refuses to start with most of them.
 _OURS = (
@@ -78,18 +82,43 @@ class KafkaSource(Source):
         self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
     ) -> DataFrame:
         """The records of one topic, or of several, in raw form."""
+        reader = spark.readStream.format("kafka").options(**self._options())
+        reader = reader.option("subscribe", ",".join(self._topics))
+        reader = reader.option("startingOffsets", self.start)
+        return self._raw(reader.option("maxOffsetsPerTrigger", processing.queue_size).load())
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The records from the topic, which must still have them."""
+        if asked.start is None and self.start == "latest":
+            raise SourceError(
+                f"Where the first batch of stream {stream.name!r} began was for Kafka to say, and is not kept.",
+                code="source.not-again",
+                hint="Replay from its second knot on.",
+                stream=stream.name,
+            )
+        reader = spark.read.format("kafka").options(**self._options())
+        ends: Mapping[str, Mapping[str, int]] = asked.end or {}
+        starts: Mapping[str, Mapping[str, int]] = asked.start or {}
+        first = {
+            topic: {part: starts.get(topic, {}).get(part, EARLIEST) for part in parts}
+            for topic, parts in ends.items()
+        }
+        parts = {topic: [int(part) for part in parts] for topic, parts in ends.items()}
+        reader = reader.option("assign", json.dumps(parts))
+        reader = reader.option("startingOffsets", json.dumps(first))
+        return self._raw(reader.option("endingOffsets", json.dumps(ends)).load())
+
+    @property
+    def _topics(self) -> list[str]:
+        return [topic.strip() for topic in self.topic.split(",")]
+
+    def _options(self) -> dict[str, str]:
+        client = {f"kafka.{name}": str(value) for name, value in self.client.items()}
+        return {"kafka.bootstrap.servers": self.servers, "failOnDataLoss": "true", **client}
+
+    def _raw(self, records: DataFrame) -> DataFrame:
         from pyspark.sql import functions as f
 
-        topics = [topic.strip() for topic in self.topic.split(",")]
-        reader = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", self.servers)
-            .option("subscribe", ",".join(topics))
-            .option("startingOffsets", self.start)
-            .option("maxOffsetsPerTrigger", processing.queue_size)
-            .option("failOnDataLoss", "true")
-            .options(**{f"kafka.{name}": str(value) for name, value in self.client.items()})
-        )
         offset = f.col("offset").cast("string")
-        position = offset if len(topics) == 1 else f.concat_ws(":", "topic", offset)
-        return reader.load().select("value", "partition", position.alias("position"), "timestamp")
+        position = offset if len(self._topics) == 1 else f.concat_ws(":", "topic", offset)
+        return records.select("value", "partition", position.alias("position"), "timestamp")

@@ -12,7 +12,7 @@ from weft.declared.key import Key
 from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
 from weft.declared.read import nested
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import LONGEST_MS, Source
+from weft.sources.options import LONGEST_MS, Again, Source
 from weft.sources.pace import SPEED, Burst
 
 if TYPE_CHECKING:
@@ -100,3 +100,9 @@ class MockSource(Source):
         from weft.sources.spark.mock import open_mock
 
         return open_mock(spark, self, stream, checkpoint=checkpoint, processing=processing)
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The records made anew: they are the same in every run."""
+        from weft.sources.spark.mock import mock_again
+
+        return mock_again(spark, self, stream, asked)

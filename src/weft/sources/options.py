@@ -47,6 +47,16 @@ SEPARATOR = Key(
 )
 
 
+@dataclass(frozen=True)
+class Again:
+    """Records that a source has given before: between two of its offsets, None being its beginning."""
+
+    start: Any
+    end: Any
+    checkpoint: Path
+    processing: Processing
+
+
 class SourceError(WeftError):
     """A source that cannot be opened as it is declared."""
 
@@ -71,6 +81,15 @@ class Source:
         raise SourceError(
             f"The source of stream {stream.name!r} has no records of its own to read.",
             hint="Rules write it, or the test kit does.",
+            stream=stream.name,
+        )
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The records between two of its offsets once more, in raw form; nothing is changed by that anywhere."""
+        raise SourceError(
+            f"What the source of stream {stream.name!r} has given cannot be asked for again.",
+            code="source.not-again",
+            hint="Replay what is made of the stream: its rows are kept.",
             stream=stream.name,
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from weft.declared.key import Key
 from weft.declared.limit import TEXT
 from weft.project.definition import Processing, StreamSpec
-from weft.sources.options import KEEP, Source
+from weft.sources.options import KEEP, Again, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,3 +43,9 @@ class PythonSource(Source):
         from weft.sources.spark.python import open_python
 
         return open_python(spark, self, stream, checkpoint=checkpoint, processing=processing)
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The records from the journal; those of a data source of Spark's from itself."""
+        from weft.sources.spark.python import python_again
+
+        return python_again(spark, self, stream, asked)

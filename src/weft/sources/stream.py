@@ -12,6 +12,7 @@ What it has to remember it keeps in `<checkpoint>/source/`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from weft import kernel
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
-from weft.sources.feed import open_feed
-from weft.sources.options import SourceError, check_source, tells_changes
+from weft.sources.feed import open_feed, read_segments
+from weft.sources.options import Again, SourceError, check_source, tells_changes
 from weft.sources.parse import Parsing
 
 TICK = "weft.kernel.source.TickSource"
@@ -44,6 +45,19 @@ def open_stream(
     source = check_source(stream.name, kind, options)
     folder = _folder(stream.name, kind, str(checkpoint), needs_disk=source.remembers)
     return source.open(spark, stream, checkpoint=folder, processing=processing)
+
+
+def open_again(
+    spark: SparkSession, stream: StreamSpec, asked: Again, *, feed_dir: str | Path | None = None
+) -> DataFrame:
+    """What a stream's source, or the feed in `feed_dir`, gave between two offsets, as a plain frame."""
+    if feed_dir is not None:
+        return read_segments(spark, feed_dir, asked)
+    kind = stream.source.kind if stream.source else ""
+    options = stream.source.options if stream.source else {}
+    source = check_source(stream.name, kind, options)
+    folder = _folder(stream.name, kind, str(asked.checkpoint), needs_disk=source.remembers)
+    return source.again(spark, stream, replace(asked, checkpoint=folder))
 
 
 def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Path:

@@ -28,35 +28,58 @@ class Waiting:
     """What ends its wait; empty where it does not wait."""
 
 
+@dataclass(frozen=True)
+class Script:
+    """Batches that were cut before and are read again: the last knot of each, from an offset with this tick on."""
+
+    ends: tuple[int, ...]
+    first_tick: int = 0
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """How a stream is read: from which knot on, how much at a time, and what is waited for."""
+
+    after: int = 0
+    """The knot behind which it begins, if it was not read before."""
+    most_rows: int = 0
+    """A batch admits knots until it has so many rows; 0 is all there are."""
+    waiting: Waiting | None = None
+    """A query that waits at one of its tables needs no interval, and runs as soon as there is more."""
+    script: Script | None = None
+
+
 def open_table(
     spark: SparkSession,
     path: str,
     schema: StructType,
+    reading: TableReading | None = None,
     *,
     name: str,
-    max_rows: int = 0,
     max_knots: int = 0,
-    start_knot: int = 0,
     buckets: int = 0,
-    waiting: Waiting | None = None,
 ) -> DataFrame:
-    """The stream in a table's folder as a frame: whole knots after `start_knot`, without those cut.
+    """The stream in a table's folder as a frame: whole knots, without those cut.
 
-    A batch admits knots until `max_rows` rows or `max_knots` knots (0: all). With `buckets` there is a column
-    `_control` and one row per bucket and batch in it, which names the batch's knots and their watermarks. A query
-    that is `waiting` at one of its tables needs no interval, and runs as soon as there is more.
+    A batch admits at most `max_knots` knots (0: all). With `buckets` there is a column `_control` and one row per
+    bucket and batch in it, which names the batch's knots and their watermarks.
     """
+    asked = reading or TableReading()
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
     limits = {
-        "maxRows": max_rows,
+        "maxRows": asked.most_rows,
         "maxKnots": max_knots,
-        "startKnot": start_knot,
+        "startKnot": asked.after,
         "buckets": buckets,
     }
+    waiting, script = asked.waiting, asked.script
     if waiting is not None:
         reader = reader.option("query", waiting.query).option("wakes", "\n".join(waiting.wakes))
         reader = reader.option("waitMillis", WAIT_MS if waiting.wakes else 0)
         reader = reader.option("lookMillis", LOOK_MS)
+    if script is not None:
+        reader = reader.option("ends", ",".join(map(str, script.ends)))
+        reader = reader.option("firstTick", script.first_tick)
     return reader.option("name", name).options(**limits).load(path)
 
 

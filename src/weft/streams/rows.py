@@ -78,11 +78,14 @@ def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Re
 
 def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     """The rows of a chunk as the weave wants them; columns that older files lack are null."""
-    columns = StructType.fromJson(stored_form(schema))
-    frame = spark.createDataFrame([], columns)
-    if chunk.files:
-        frame = spark.read.schema(columns).parquet(*chunk.files)
-    return as_read(frame, schema)
+    return as_read(read_stored(spark, chunk, StructType.fromJson(stored_form(schema))), schema)
+
+
+def read_stored(spark: SparkSession, chunk: Chunk | None, columns: StructType) -> DataFrame:
+    """The rows of a chunk as they are stored, with these columns; none where there is no chunk."""
+    if chunk is None or not chunk.files:
+        return spark.createDataFrame([], columns)
+    return spark.read.schema(columns).parquet(*chunk.files)
 
 
 def as_read(frame: DataFrame, schema: Schema) -> DataFrame:

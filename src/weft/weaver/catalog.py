@@ -142,6 +142,21 @@ class Catalog:
         """The project in a version that was deployed once."""
         return self._records.get(Project, "projects", hash)
 
+    def find_version(self, hash: str) -> Project:
+        """The project in a version that somebody names; refuses one that was never deployed."""
+        found = self._records.find(Project, "projects", hash)
+        if found is None:
+            raise NameMissingError("project", hash[:10], [])
+        return found
+
+    def versions(self) -> Iterator[Project]:
+        """The project in every version that was ever deployed or tried."""
+        return self._records.scan(Project, "projects")
+
+    def has_version(self, hash: str) -> bool:
+        """Whether the project is stored under this hash; one that was altered is not under its own."""
+        return self._records.find(Project, "projects", hash) is not None
+
     def pipelines(self, *, removed: bool = False) -> Iterator[Pipeline]:
         """The pipelines of the project; `removed` gives those that it no longer declares too."""
         for pipeline in self._records.scan(Pipeline, "catalog", "pipeline"):

@@ -15,6 +15,8 @@ from weft.operations.operation import Operation
 from weft.operations.run import Done
 from weft.operations.step import (
     CatchUp,
+    Clear,
+    CompareRows,
     Copy,
     CutCheckpoint,
     CutTables,
@@ -24,6 +26,7 @@ from weft.operations.step import (
     LetGo,
     Pause,
     Plan,
+    Rerun,
     Restore,
     Retract,
     Settle,
@@ -32,6 +35,9 @@ from weft.operations.step import (
     Switch,
     Unfill,
 )
+from weft.replay.compared import RowComparison
+from weft.replay.report import first_of
+from weft.replay.request import ReplayRequest
 from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream
@@ -86,6 +92,12 @@ class Performer:
                 self._switch(step)
             case Copy():
                 return Done(result=await asyncio.to_thread(back_up, self._weaver, step.name))
+            case Rerun():
+                return await self._rerun(operation, step)
+            case CompareRows():
+                return await self._compare(operation, step)
+            case Clear():
+                await self._ask(operation, step)
             case LetGo():
                 self._weaver.operations.grip(operation, "claimed")
         return Done()
@@ -97,6 +109,23 @@ class Performer:
             {"operation": operation.id, **arguments},
             timeout=WORKER_S,
         )
+
+    async def _rerun(self, operation: Operation, step: Rerun) -> Done:
+        what_if = operation.request["what_if"]
+        report = await self._ask(operation, step, leg=codec.to_form(step.leg), what_if=what_if)
+        result = {"legs": [*operation.result.get("legs", ()), report]}
+        is_altered = any(one["what"] == "input" for one in report["mismatches"])
+        return Done(steps=() if is_altered else None, result=result)
+
+    async def _compare(self, operation: Operation, step: CompareRows) -> Done:
+        """Look at the rows, unless nothing was to be different and every hash says that nothing is."""
+        legs = operation.result.get("legs", ())
+        asked = codec.from_form(ReplayRequest, operation.request)
+        if not asked.what_if and first_of(legs) is None:
+            rows = self._weaver.rows_of(step.stream, step.after, step.upto)
+            same = RowComparison(step.stream, step.after, step.upto, same=rows)
+            return Done(result={"comparison": codec.to_form(same)})
+        return Done(result={"comparison": await self._ask(operation, step, **codec.to_form(step))})
 
     async def _stop(self, operation: Operation) -> None:
         """Have nobody run the pipelines: workers let go of them after the batch in hand, or lose them."""

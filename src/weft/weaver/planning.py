@@ -27,6 +27,7 @@ from weft.sinks.options import read_options
 from weft.weaver.backup import place_of
 from weft.weaver.catalog import NameMissingError, Pipeline
 from weft.weaver.deploy import recomputed
+from weft.weaver.replaying import plan_replay
 from weft.weaver.tasks import NoWorkerError
 from weft.weaving.rule import Rule, RuleStatus
 
@@ -76,6 +77,8 @@ class Planner:
                 return await self._recompute(request, exact)
             case "backup":
                 return self._backup(request)
+            case "replay":
+                return Planned((), await plan_replay(self._weaver, request, exact=exact))
 
     async def plan_again(self, operation: Operation) -> tuple[Step, ...]:
         """The steps after `Plan`, now that the pipelines stand still."""
@@ -269,10 +272,10 @@ class Planner:
                     last=head.last,
                 )
             )
-        reach = await self._reach(pipelines, exact)
+        reach = await self.reach(pipelines, exact)
         return plan_cuts(weaver.knots, affected, targets=targets, reach=reach)
 
-    async def _reach(self, pipelines: list[Pipeline], exact: bool) -> dict[str, Reach]:
+    async def reach(self, pipelines: list[Pipeline], exact: bool) -> dict[str, Reach]:
         """How far back the state of each pipeline that has any is kept."""
         epochs = {
             one.name: list(range(one.epoch + 1)) for one in pipelines if self._is_stateful(one)

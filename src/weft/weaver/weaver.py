@@ -33,6 +33,7 @@ from weft.weaver.knots import Knots, PinRequest
 from weft.weaver.leases import Leases
 from weft.weaver.metrics import Metrics
 from weft.weaver.operations import Operations
+from weft.weaver.replays import Replays
 from weft.weaver.rules import Rules
 from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
@@ -107,6 +108,7 @@ class Weaver:
         self.catalog = Catalog(self.records)
         self.rules = Rules(self.records, self.clock, self.knots, self.events)
         self.operations = Operations(self)
+        self.replays = Replays(self)
         self.workers = Workers(self.clock, self.catalog, self.leases, self.operations.is_stopped)
         self.tasks = Tasks(self.workers.connected)
         self.branches = Branches(self)
@@ -149,6 +151,21 @@ class Weaver:
         knot, previous = self.knots.pin(
             request, lambda number: self._rules_in_force(request.stream, number)
         )
+        return self._pinned(knot, previous)
+
+    def pinned(self, stream: str, *, after: int, upto: int, limit: int) -> list[Pinned]:
+        """The knots in (after, upto] of a stream's line as they were pinned, newest first."""
+        found: list[Pinned] = []
+        knot = self.knots.get(stream, upto)
+        while knot.number > after and len(found) < limit:
+            previous = self.knots.find(stream, knot.previous) if knot.previous else None
+            found.append(self._pinned(knot, previous))
+            if previous is None:
+                break
+            knot = previous
+        return found
+
+    def _pinned(self, knot: Knot, previous: Knot | None) -> Pinned:
         return Pinned(
             knot=knot,
             rules=tuple(self.rules.find_version(ref) for ref in knot.rules),
@@ -296,6 +313,11 @@ class Weaver:
         wanted = self.knots.head(stream).number if number is None else number
         knot = self.knots.get(stream, wanted or 0)
         return StatePlace(pipeline, knot.epoch, knot.batch, knot.number)
+
+    def rows_of(self, stream: str, after: int, upto: int) -> int:
+        """How many rows the live knots in (after, upto] of a stream have."""
+        pins = self.pinned(stream, after=after, upto=upto, limit=upto)
+        return sum(one.knot.outputs[stream].rows for one in pins if stream in one.knot.outputs)
 
     def key_of(self, stream: str) -> list[str]:
         """The key columns of a stream; a side stream has those of its origin."""

@@ -14,9 +14,11 @@ from weft.declared.limit import TEXT, Fault, Limit, Mistake, choice, settings, w
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import Schema
-from weft.sources.options import KEEP, Source
+from weft.sources.feed import read_segments
+from weft.sources.options import KEEP, Again, Source
 from weft.sources.postgres.address import Address, need_client
 from weft.sources.postgres.name import MOST_BYTES, TableName, is_slot, slot_of
+from weft.sources.segment import JOURNAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -237,3 +239,7 @@ class PostgresSource(Source):
             most=processing.queue_size,
             keep=self.keep,
         )
+
+    def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The events from the journal; the database is not asked."""
+        return read_segments(spark, asked.checkpoint / JOURNAL, asked)

@@ -24,7 +24,9 @@ from weft.sources.content import look
 from weft.sources.files import FilesSource
 from weft.sources.follow import Follower
 from weft.sources.lines import Text
+from weft.sources.options import Again
 from weft.sources.pack import FileRange, Pack
+from weft.sources.spark.again import read_again
 
 
 def open_files(
@@ -36,6 +38,22 @@ def open_files(
     processing: Processing,
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
+    spark.dataSource.register(FileData)
+    reader = spark.readStream.format(FileData.name())
+    return reader.options(**_options(source, stream, checkpoint, processing)).load()
+
+
+def files_again(
+    spark: SparkSession, source: FilesSource, stream: StreamSpec, asked: Again
+) -> DataFrame:
+    """Records of files that were read before, as far as those still hold them."""
+    options = _options(source, stream, asked.checkpoint, asked.processing)
+    return read_again(spark, FileData(options), asked)
+
+
+def _options(
+    source: FilesSource, stream: StreamSpec, checkpoint: Path, processing: Processing
+) -> dict[str, str]:
     spec = {
         "path": os.path.join(os.path.abspath(source.path), source.pattern),
         "format": source.format,
@@ -46,9 +64,7 @@ def open_files(
         "log": str(checkpoint / LOG),
         "parallelism": processing.parallelism,
     }
-    spark.dataSource.register(FileData)
-    reader = spark.readStream.format(FileData.name()).option("spec", json.dumps(spec))
-    return reader.option("maxRows", processing.queue_size).load()
+    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
 
 
 class FileData(DataSource):

@@ -21,8 +21,9 @@ from weft.schema.schema import Schema
 from weft.sources import raw
 from weft.sources.generate import CHUNK, Generator, Recipe
 from weft.sources.mock import KEYS, MockSource
-from weft.sources.options import check_source
+from weft.sources.options import Again, check_source
 from weft.sources.pace import Pace
+from weft.sources.spark.again import read_again
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +38,22 @@ def open_mock(
     processing: Processing,
 ) -> DataFrame:
     """The records of a mock source in raw form."""
+    spark.dataSource.register(MockData)
+    reader = spark.readStream.format(MockData.name())
+    return reader.options(**_options(source, stream, checkpoint, processing)).load()
+
+
+def mock_again(
+    spark: SparkSession, source: MockSource, stream: StreamSpec, asked: Again
+) -> DataFrame:
+    """Records that a mock source has made before."""
+    options = _options(source, stream, asked.checkpoint, asked.processing)
+    return read_again(spark, MockData(options), asked)
+
+
+def _options(
+    source: MockSource, stream: StreamSpec, checkpoint: Path, processing: Processing
+) -> dict[str, str]:
     options = dict(stream.source.options) if stream.source else {}
     spec = {
         "name": stream.name,
@@ -46,9 +63,7 @@ def open_mock(
         "options": options | {"start": _start(source.start, checkpoint)},
         "parallelism": processing.parallelism,
     }
-    spark.dataSource.register(MockData)
-    reader = spark.readStream.format(MockData.name()).option("spec", json.dumps(spec))
-    return reader.option("maxRows", processing.queue_size).load()
+    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
 
 
 def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:

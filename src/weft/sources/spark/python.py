@@ -19,10 +19,13 @@ from pyspark.sql.types import StructType
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.schema import Field, quote
 from weft.sources import raw
+from weft.sources.feed import check_segments
 from weft.sources.journal import Journal, records
+from weft.sources.options import Again
 from weft.sources.own import check_class, given, is_native, load_class
 from weft.sources.python import PythonSource
 from weft.sources.segment import JOURNAL
+from weft.sources.spark.again import read_again
 
 
 def open_python(
@@ -38,6 +41,28 @@ def open_python(
     found = check_class(source.source, options, stream=stream.name)
     if is_native(found):
         return _open_native(spark, found, given(options), stream)
+    spark.dataSource.register(EventDataSource)
+    reader = spark.readStream.format(EventDataSource.name())
+    return reader.options(**_options(source, options, checkpoint, processing)).load()
+
+
+def python_again(
+    spark: SparkSession, source: PythonSource, stream: StreamSpec, asked: Again
+) -> DataFrame:
+    """Records that the class of a project has given before, from its journal if it has one."""
+    options = stream.source.options if stream.source else {}
+    found = check_class(source.source, options, stream=stream.name)
+    if not is_native(found):
+        check_segments(asked.checkpoint / JOURNAL, asked)
+        journal = _options(source, options, asked.checkpoint, asked.processing)
+        return read_again(spark, EventDataSource(journal), asked)
+    texts = {name: str(value) for name, value in given(options).items()}
+    return _in_raw_form(read_again(spark, found(texts), asked), stream)
+
+
+def _options(
+    source: PythonSource, options: Mapping[str, Any], checkpoint: Path, processing: Processing
+) -> dict[str, str]:
     spec = {
         "class": source.source,
         "options": given(options),
@@ -45,9 +70,7 @@ def open_python(
         "keep": source.keep,
         "path": sys.path,
     }
-    spark.dataSource.register(EventDataSource)
-    reader = spark.readStream.format(EventDataSource.name()).option("spec", json.dumps(spec))
-    return reader.option("maxRows", processing.queue_size).load()
+    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
 
 
 class EventDataSource(DataSource):
@@ -122,16 +145,20 @@ class EventReader(DataSourceStreamReader):
 def _open_native(
     spark: SparkSession, source: type[DataSource], options: Mapping[str, Any], stream: StreamSpec
 ) -> DataFrame:
-    """A data source of Spark's in raw form.
-
-    Its columns `_partition` and `_position` say where a record is; without a position, records that
-    are equal in every column have the same id.
-    """
+    """A data source of Spark's in raw form."""
     # The project's Python is not on the executors: the class travels with its code.
     cloudpickle.register_pickle_by_value(sys.modules[source.__module__])  # type: ignore[no-untyped-call]
     spark.dataSource.register(source)
     texts = {name: str(value) for name, value in options.items()}
-    rows = spark.readStream.format(source.name()).options(**texts).load()
+    return _in_raw_form(spark.readStream.format(source.name()).options(**texts).load(), stream)
+
+
+def _in_raw_form(rows: DataFrame, stream: StreamSpec) -> DataFrame:
+    """The columns of a data source of Spark's as a raw record.
+
+    Its columns `_partition` and `_position` say where a record is; without a position, records that
+    are equal in every column have the same id.
+    """
     whole = f.md5(f.to_json(f.struct(*(f.col(quote(name)) for name in rows.columns))))
     columns = [_typed(rows, field) for field in stream.schema]
     return rows.select(

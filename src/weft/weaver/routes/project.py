@@ -22,10 +22,11 @@ async def show(weaver: UsesWeaver) -> Answer:
 
 
 @router.get("/workers/{worker}/project", response_model=ProjectForm, tags=["workers"])
-async def show_to_worker(weaver: UsesWeaver, worker: str) -> Answer:
-    """The project with everything that a worker needs to run it."""
+async def show_to_worker(weaver: UsesWeaver, worker: str, version: str | None = None) -> Answer:
+    """The project with everything that a worker needs to run it; `version` is the hash of an earlier one."""
     weaver.workers.check_known(worker)
-    return Answer(weaver.catalog.project().to_dict())
+    catalog = weaver.catalog
+    return Answer((catalog.find_version(version) if version else catalog.project()).to_dict())
 
 
 @router.put("/project", response_model=Deployment)

@@ -12,7 +12,7 @@ from weft.lineage.knot import Knot
 from weft.lineage.offsets import Offsets
 from weft.lineage.pin import Pinned
 from weft.weaver.knots import PinRequest
-from weft.weaver.routes import Answer, KnotNumber, UsesWeaver, Whole, make_router
+from weft.weaver.routes import Answer, Count, KnotNumber, UsesWeaver, Whole, make_router
 
 router = make_router("spine")
 
@@ -65,6 +65,14 @@ async def pin(body: Pin, weaver: UsesWeaver) -> Answer:
     pinned = await weaver.pin(asked, worker=body.worker, token=body.token)
     await weaver.flush.wait()
     return Answer(pinned)
+
+
+@router.get("/pins/{stream}", response_model=list[Pinned])
+async def recorded(
+    weaver: UsesWeaver, stream: str, after: KnotNumber, upto: KnotNumber, limit: Count = 200
+) -> Answer:
+    """The live knots of a stream as they were pinned, newest first: what a replay runs again."""
+    return Answer(weaver.pinned(stream, after=after, upto=upto, limit=limit))
 
 
 @router.post("/pins/{stream}/{number}/confirm", response_model=Knot)

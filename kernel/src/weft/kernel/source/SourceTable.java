@@ -5,13 +5,17 @@ import java.util.function.Supplier;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A table that can be read in one way only: as a stream of micro-batches. */
+/**
+ * A table that is read as a stream of micro-batches, or once more between two of its offsets.
+ * Options of the latter: {@code from} and {@code to}.
+ */
 final class SourceTable implements Table, SupportsRead {
   private final String name;
   private final StructType schema;
@@ -36,7 +40,7 @@ final class SourceTable implements Table, SupportsRead {
 
   @Override
   public Set<TableCapability> capabilities() {
-    return Set.of(TableCapability.MICRO_BATCH_READ);
+    return Set.of(TableCapability.MICRO_BATCH_READ, TableCapability.BATCH_READ);
   }
 
   @Override
@@ -56,6 +60,11 @@ final class SourceTable implements Table, SupportsRead {
           @Override
           public MicroBatchStream toMicroBatchStream(String checkpoint) {
             return stream.get();
+          }
+
+          @Override
+          public Batch toBatch() {
+            return new BatchAgain(stream.get(), options.get("from"), options.get("to"));
           }
         };
   }

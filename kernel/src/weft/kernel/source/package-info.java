@@ -18,6 +18,7 @@
  * <p>Sources: {@link weft.kernel.source.FeedSource} gives segment files one by one, {@link
  * weft.kernel.source.JournalSource} those that a {@link weft.kernel.source.Journal} in Python
  * writes, {@link weft.kernel.source.TickSource} gives batches without rows. Each is a {@link
- * weft.kernel.source.SourceTable} with a {@link weft.kernel.source.CountOffset}.
+ * weft.kernel.source.SourceTable} with a {@link weft.kernel.source.CountOffset}, and what it gave
+ * between two of them it gives again as a {@link weft.kernel.source.BatchAgain}.
  */
 package weft.kernel.source;

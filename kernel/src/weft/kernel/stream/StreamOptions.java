@@ -19,6 +19,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param wakes what its wait ends by: the tables and the ticks of all its sources
  * @param waitMillis how long it waits before Spark looks at all of its tables, 0 when it does not
  * @param lookMillis how long it waits before it looks at this table, if that is local
+ * @param script where its batches end, when they were cut before and are read again
  */
 public record StreamOptions(
     String path,
@@ -30,7 +31,8 @@ public record StreamOptions(
     String query,
     Set<String> wakes,
     long waitMillis,
-    long lookMillis) {
+    long lookMillis,
+    StreamScript script) {
 
   public static StreamOptions of(Map<String, String> options) {
     CaseInsensitiveStringMap given =
@@ -50,6 +52,7 @@ public record StreamOptions(
         given.getOrDefault("query", ""),
         Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
         given.getLong("waitMillis", 0),
-        given.getLong("lookMillis", 0));
+        given.getLong("lookMillis", 0),
+        StreamScript.of(given.get("ends"), given.getLong("firstTick", 0)));
   }
 }

@@ -54,6 +54,9 @@ public final class StreamReader {
   public StreamOffset next(StreamOffset from, long mostRows) throws IOException {
     long newest = Math.min(log.version(), newestAllowed);
     check(from);
+    if (options.script() != null) {
+      return again(from, options.script());
+    }
     boolean ticked = TICKED.remove(options.name());
     if (!ticked && from.equals(idleFrom) && newest == idleVersion) {
       return from;
@@ -67,6 +70,18 @@ public final class StreamReader {
       idleVersion = newest;
     }
     return to;
+  }
+
+  /** The end of the batch that once started here. */
+  private StreamOffset again(StreamOffset from, StreamScript script) throws IOException {
+    if (!script.hasAfter(from)) {
+      return from;
+    }
+    long version = log.floor(script.endAfter(from));
+    if (version <= from.version()) {
+      return from.ticked();
+    }
+    return new StreamOffset(log.read(version).knot(), version, from.tick() + 1);
   }
 
   /**

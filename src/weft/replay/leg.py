@@ -1,0 +1,67 @@
+"""One pipeline's part of a replay: which of its knots are run again, from which state, by which definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Knots in a row that one definition of the pipeline is run for: those after `after`, up to `upto`."""
+
+    project: str
+    """The version of the project that has it, by its hash."""
+    version: str
+    """The version of the pipeline itself."""
+    after: int
+    upto: int
+
+
+@dataclass(frozen=True)
+class KeptState:
+    """The state that a leg begins with: what a knot left behind."""
+
+    knot: int
+    epoch: int
+    batch: int
+
+
+@dataclass(frozen=True)
+class Leg:
+    """The knots of one stream that are run again.
+
+    Those after `after` are compared with what is recorded. It may begin earlier, where state is kept no later, and runs
+    those between as they were.
+    """
+
+    pipeline: str
+    stream: str
+    begin: int
+    """The knot that it begins behind; 0 is before the first."""
+    after: int
+    upto: int
+    phases: tuple[Phase, ...]
+    streams: tuple[str, ...] = ()
+    """What the pipeline writes: its own stream, and those diverted from it."""
+    recorded: tuple[str, ...] = ()
+    """The inputs that are read as they are recorded; the others are those of an earlier leg."""
+    state: KeptState | None = None
+    stateful: bool = False
+    edits: bool = False
+    """Whether the recorded rows themselves are changed, in place of running the pipeline that made them."""
+    knots: int = 0
+    rows: int = 0
+    bytes: int = 0
+
+    def describe(self) -> str:
+        """What it does, in a line."""
+        knots = f"knots {self.after + 1} to {self.upto} of {self.stream}"
+        if self.edits:
+            return f"change the recorded rows of {knots}"
+        start = ""
+        if self.stateful:
+            start = f" from the state of knot {self.state.knot}" if self.state else " from no state"
+        warm = f", with knots {self.begin + 1} to {self.after} before them" * (
+            self.begin < self.after
+        )
+        return f"run {knots} again{start}{warm} ({self.rows:,} rows)"

@@ -1,0 +1,22 @@
+"""A replay as somebody asks for it: which knots of which stream, from where on, and what is different."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weft.replay.whatif import WhatIf
+
+
+@dataclass(frozen=True)
+class ReplayRequest:
+    """The knots of a stream after `after`, up to `upto`, run again.
+
+    With `source`, everything between that stream and this one is run again too; else only what is different, and what
+    lies between it and the stream.
+    """
+
+    stream: str
+    after: int
+    upto: int
+    source: str | None = None
+    what_if: WhatIf = field(default_factory=WhatIf)

@@ -1,0 +1,73 @@
+"""Recorded rows of a stream with something changed in them: the shape of a leg that runs no pipeline again.
+
+Rows have been through their pipeline, so rules that come in addition find them as they would have.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from weft.lineage.ledger import Ledger
+from weft.runtime.shape import row_ledger
+from weft.runtime.spine import Written
+from weft.schema.schema import Schema
+from weft.schema.weft import WEFT
+from weft.steps.step import Step
+from weft.streams.rows import as_read
+from weft.weaving.weave import Weave
+from weft.windows.watermark import Watermarks
+
+if TYPE_CHECKING:
+    from weft.runtime.pipeline import Pinned
+    from weft.runtime.replayed import ReplayedPipeline
+
+
+class Edited:
+    """A stream's own recorded rows, woven by what comes in addition; time stands where it stood."""
+
+    operator = False
+
+    def __init__(self, run: ReplayedPipeline) -> None:
+        self._run = run
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that its table has, which rules may have added to."""
+        live = self._run.live_table()
+        form = live.schema()
+        user = [field for field in form["fields"] if field["name"] != WEFT]
+        return Schema.from_json({**form, "fields": user})
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return ()
+
+    @property
+    def partitions(self) -> int:
+        return self._run.project.processing.parallelism
+
+    def open(self) -> DataFrame:
+        raise NotImplementedError("Recorded rows are read knot by knot, not as a stream.")
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        return as_read(frame, self.schema)
+
+    def time(self, pinned: Pinned, written: Written) -> Watermarks:
+        return self._run.recorded(pinned.knot.number).watermarks
+
+    def latest_ms(self, pinned: Pinned) -> int | None:
+        return None
+
+    def is_due(self, now: datetime) -> bool:
+        return False
+
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        return row_ledger(weave, written)
+
+    def columns(self) -> StructType:
+        """The form in which the rows are read."""
+        return StructType.fromJson(self._run.live_table().schema())

@@ -1,0 +1,126 @@
+"""A pipeline run again: pinned by what is recorded, writing into a workspace, telling nobody.
+
+It is the same spine as that of a live one. What it reads are recorded knots, or those of an earlier leg; what it writes
+lies apart; and what it would tell the weaver is kept for the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from weft.lineage.facts import Facts
+from weft.lineage.knot import Knot, Status
+from weft.lineage.pin import Pinned
+from weft.replay.leg import Leg
+from weft.replay.whatif import WhatIf
+from weft.runtime.edited import Edited
+from weft.runtime.pipeline import RunningPipeline
+from weft.runtime.shape import Shape
+from weft.runtime.shapes import choose
+from weft.streams.read import Script, TableReading
+from weft.streams.storage import Storage
+from weft.streams.table import Table
+
+
+class ScriptOverError(Exception):
+    """A batch was begun after the last one that is to be run again."""
+
+
+@dataclass(frozen=True)
+class Workspace(Storage):
+    """Where a replay writes: a storage of its own, beside the live one, from which it reads what is recorded."""
+
+    live: Storage
+    recorded: frozenset[str]
+    """The streams that are read where they live."""
+
+    def table(self, stream: str) -> str:
+        return self.live.table(stream) if stream in self.recorded else super().table(stream)
+
+    def source(self, stream: str) -> str:
+        return self.live.source(stream)
+
+
+@dataclass
+class ReplayedPipeline(RunningPipeline):
+    """One pipeline of a replay, for the knots of one leg."""
+
+    leg: Leg = field(kw_only=True)
+    what_if: WhatIf = field(kw_only=True)
+    pins: Sequence[Pinned] = field(kw_only=True)
+    """The knots as they were pinned, in their order, with what they had written."""
+    first_batch: int = 0
+    """The batch of Spark's that runs the first of them."""
+    tied_one: Callable[[], None] = field(kw_only=True, default=lambda: None)
+    """Called whenever a knot was run again."""
+
+    @property
+    def checkpoint(self) -> str:
+        """Its checkpoint directory in the workspace."""
+        return self.storage.checkpoint(self.name, 0)
+
+    @cached_property
+    def shape(self) -> Shape:
+        return Edited(self) if self.leg.edits else choose(self)
+
+    def pin(self, batch: int) -> Pinned:
+        """The batch as it was pinned, or as it would have been."""
+        place = batch - self.first_batch
+        if not 0 <= place < len(self.pins):
+            raise ScriptOverError
+        return self._as_pinned(self.pins[place])
+
+    def recorded(self, number: int) -> Knot:
+        """A knot as it is recorded."""
+        return self._by_number[number].knot
+
+    @cached_property
+    def _by_number(self) -> Mapping[int, Pinned]:
+        return {pinned.knot.number: pinned for pinned in self.pins}
+
+    def _as_pinned(self, pinned: Pinned) -> Pinned:
+        """What the weaver answered before the batch ran, with what is asked for in addition."""
+        knot = replace(pinned.knot, status=Status.IN_PROGRESS, sealed_form=None, **_UNTIED)
+        rules = () if self.leg.edits else pinned.rules
+        if knot.number > self.leg.after:
+            rules = tuple(rule for rule in rules if rule.id not in self.what_if.without)
+            rules += self.what_if.rules_on(self.leg.streams)
+        return replace(pinned, knot=knot, rules=rules)
+
+    def reading(self, position: int) -> TableReading:
+        """The same knots of an input in the same batches."""
+        stream = self.inputs[position]
+        start = self.pins[0].knot.offsets.start if self.pins else ()
+        begun: Mapping[str, Any] = (start[position] if position < len(start) else None) or {}
+        ends = tuple(pinned.knot.offsets.inputs.get(stream, 0) for pinned in self.pins)
+        return TableReading(
+            after=begun.get("knot", 0), script=Script(ends, first_tick=begun.get("tick", 0))
+        )
+
+    def deliver(self, knot: Knot, facts: Facts) -> None:
+        """Nothing leaves a replay."""
+
+    def complete(self, knot: Knot, facts: Facts) -> None:
+        """What the batch wrote is in the workspace; there is nobody to tell but who waits for it."""
+        self.tip = knot
+        self.tied += 1
+        self.tied_one()
+
+    def live_table(self) -> Table:
+        """The table in which the stream lives."""
+        assert isinstance(self.storage, Workspace)
+        return Table(self.spark, self.storage.live.table(self.stream.name))
+
+
+_UNTIED: Mapping[str, Any] = {
+    "reason": None,
+    "steps": (),
+    "schema": None,
+    "outputs": {},
+    "completed": None,
+    "hash": None,
+}
+"""What a knot says only once it is tied."""

@@ -1,0 +1,120 @@
+"""Pipelines with state run again: a query over recorded knots, cut into the batches that there were."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+
+from weft.errors import WeftError
+from weft.lineage.identity import Mark
+from weft.lineage.offsets import Offsets
+from weft.logs import get_logger
+from weft.reason import told
+from weft.replay.leg import Leg
+from weft.runtime import checkpoints
+from weft.runtime.batch import weave_batch
+from weft.runtime.faults import CrashError
+from weft.runtime.query import FailedBatchError
+from weft.runtime.replayed import ReplayedPipeline, ScriptOverError, Workspace
+
+log = get_logger(__name__)
+
+LOOK_S = 1
+NO_VERSION = -1
+"""The version of a table in which a reader has read nothing yet."""
+
+
+def run_script(run: ReplayedPipeline, leg: Leg, *, still_wanted: Callable[[], None]) -> None:
+    """Run the batches of a leg as far as its pins go; a query that was stopped in between goes on."""
+    _make_checkpoint(run, leg)
+    failed: list[BaseException] = []
+
+    def batch(frame: DataFrame, number: int) -> None:
+        try:
+            weave_batch(frame, number, run=run)
+        except BaseException as error:
+            failed.append(error)
+            if not isinstance(error, WeftError | ScriptOverError | CrashError):
+                log.error("batch %d of %s failed", number, run.name, exc_info=error)
+            raise FailedBatchError(told(str(error)) or type(error).__name__) from None
+
+    run.spark.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
+    query = (
+        run.shape.open()
+        .writeStream.queryName(f"{Path(run.storage.root).name}.{run.name}")
+        .option("checkpointLocation", run.checkpoint)
+        .foreachBatch(batch)
+        .trigger(availableNow=True)
+        .start()
+    )
+    try:
+        while query.isActive:
+            query.awaitTermination(LOOK_S)
+            still_wanted()
+    except PySparkException as error:
+        _raise(run, failed, error)
+    finally:
+        query.stop()
+    cause = query.exception()
+    if failed or cause is not None:
+        _raise(run, failed, cause)
+
+
+def _raise(run: ReplayedPipeline, failed: list[BaseException], cause: BaseException | None) -> None:
+    """Say why a query ended, unless it had come to its end."""
+    reason = failed[0] if failed else cause
+    if isinstance(reason, ScriptOverError):
+        return
+    if isinstance(reason, WeftError | CrashError):
+        raise reason
+    raise WeftError(
+        f"Pipeline '{run.name}' could not be run again: {told(str(reason))}",
+        code="replay.failed",
+        hint="The worker's log has the details.",
+        pipeline=run.name,
+    ) from reason
+
+
+def _make_checkpoint(run: ReplayedPipeline, leg: Leg) -> None:
+    """The checkpoint directory of the leg: the state it begins with, and where its inputs are."""
+    target = Path(run.checkpoint)
+    if target.exists() or leg.state is None:
+        return
+    assert isinstance(run.storage, Workspace)
+    state, first = leg.state, run.pins[0]
+    source = checkpoints.source_of(run.storage.live, leg.pipeline, state.knot, state.epoch)
+    checkpoints.wait_for_commit(source, state.batch)
+    identity = first.identity
+    cut = target.with_name("cut")
+    checkpoints.cut(
+        source,
+        cut,
+        batch=state.batch,
+        offsets=Offsets(end=first.knot.offsets.start),
+        mark=Mark(leg.pipeline, 0, identity.history, identity.generation, knot=state.knot),
+        stateful=True,
+    )
+    # Spark knows a query by this id, and would stop the live one for a second of the same.
+    _rewrite(cut / "metadata", json.dumps({"id": str(uuid.uuid4())}))
+    _move_inputs(run, leg, cut / "offsets" / str(state.batch))
+    cut.rename(target)
+
+
+def _move_inputs(run: ReplayedPipeline, leg: Leg, offsets: Path) -> None:
+    """Have the inputs that earlier legs have made be read from their own tables, behind the same knots."""
+    lines = offsets.read_text().splitlines()
+    for position, stream in enumerate(run.inputs):
+        at = len(lines) - len(run.inputs) + position
+        if stream not in leg.recorded and lines[at] != "-":
+            lines[at] = json.dumps({**json.loads(lines[at]), "version": NO_VERSION})
+    _rewrite(offsets, "\n".join(lines))
+
+
+def _rewrite(file: Path, text: str) -> None:
+    file.unlink()  # it is shared with the directory that it comes from
+    file.write_text(text)

@@ -1,0 +1,290 @@
+"""Recorded knots run again: they prove themselves, or say where they differ; what is different stays apart."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from weft.loading.load import load
+from weft.runtime import checkpoints
+from weft.testing import Play, play
+
+PROJECT: dict[str, Any] = {
+    "app_name": "shop",
+    "processing": {"parallelism": 2},
+    "streams": {
+        "orders": {
+            "source": {"feed": {}},
+            "schema": {"id": "long", "country": "string", "total": "double", "at": "timestamp"},
+            "key": "id",
+            "event_time": "at",
+            "watermarks": {"delay_seconds": 0},
+        }
+    },
+    "pipelines": {
+        "clean": {
+            "from": "orders",
+            "steps": [{"filter": "total > 0"}, {"set": {"country": "upper(country)"}}],
+            "to": "clean-orders",
+        },
+        "revenue": {
+            "from": "clean-orders",
+            "window": {"type": "tumbling", "size_ms": 10_000},
+            "by": ["country"],
+            "aggregate": {"orders": "count(*)", "revenue": "sum(total)"},
+            "to": "revenue",
+        },
+    },
+}
+
+
+def orders(batch: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": batch * 10 + n,
+            "country": "de" if n % 2 else "at",
+            "total": n - 1,
+            "at": f"2026-01-01T00:00:{batch * 4 + n % 3:02}Z",
+        }
+        for n in range(4)
+    ]
+
+
+def replay(run: Play, stream: str, **asked: Any) -> dict[str, Any]:
+    response = run.api.post("/replays", json={"stream": stream, **asked})
+    answer: dict[str, Any] = response.json()
+    assert response.status_code == 200, answer
+    assert answer["status"] == "done", answer
+    return answer
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    with play(PROJECT, storage=tmp_path / "s") as running:
+        for batch in range(6):
+            running.feed("orders", orders(batch))
+        yield running
+
+
+@pytest.mark.parametrize("stream", ["orders", "clean-orders", "revenue"])
+def test_a_replay_of_everything_verifies(run: Play, stream: str) -> None:
+    found = replay(run, stream, after=0)
+    assert found["verified"] is True
+    assert found["legs"][0]["knots"] == 6
+    assert found["comparison"]["changed"] == found["comparison"]["missing"] == 0
+
+
+def test_a_replay_from_the_source_on_verifies(run: Play) -> None:
+    found = replay(run, "revenue", after=2, upto=5, source="orders")
+    assert found["verified"] is True
+    assert [leg["pipeline"] for leg in found["legs"]] == ["orders", "clean", "revenue"]
+    assert [leg["knots"] for leg in found["legs"]] == [3, 3, 3]
+
+
+def test_a_replay_leaves_no_trace_in_what_is_live(run: Play) -> None:
+    before = _live(run)
+    replay(run, "revenue", after=2, change={"leave_out": {"orders": "country = 'de'"}})
+    replay(run, "clean-orders", after=0, source="orders")
+    assert _live(run) == before
+    run.feed("orders", orders(6))
+    assert len(run.knots("revenue")) == 7
+
+
+def test_rules_lookups_and_functions_of_the_time_are_run_again(tmp_path: Path) -> None:
+    with play(PROJECT, storage=tmp_path / "s") as run:
+        run.feed("orders", orders(0))
+        steps = [{"set": {"seen": "current_timestamp()", "dice": "rand()"}}]
+        rule = run.attach(stream="clean-orders", steps=steps, percent=50)
+        run.feed("orders", orders(1))
+        run.attach(stream="orders", steps=[{"filter": "id % 2 = 0"}], output="even")
+        run.feed("orders", orders(2))
+        run.retire(rule.id)
+        run.feed("orders", orders(3))
+        for stream in ("orders", "clean-orders", "revenue"):
+            assert replay(run, stream, after=0)["verified"] is True
+
+
+def test_a_what_if_rule_shows_what_it_would_have_changed(run: Play) -> None:
+    rule = {"stream": "clean-orders", "steps": [{"set": {"total": "total * 2"}}]}
+    found = replay(run, "clean-orders", after=3, change={"rules": [rule]})
+    assert found["verified"] is None
+    compared = found["comparison"]
+    # Of four orders in a knot, those with a total of 1 and 2 passed the filter.
+    assert (compared["same"], compared["changed"]) == (0, 6)
+    assert compared["by_column"] == {"total": 6}
+    assert compared["totals"]["total"] == [9.0, 18.0]
+
+
+def test_a_what_if_reaches_the_window_downstream(run: Play) -> None:
+    found = replay(run, "revenue", after=0, change={"leave_out": {"orders": "country = 'de'"}})
+    compared = found["comparison"]
+    assert [leg["stream"] for leg in found["legs"]] == ["orders", "clean-orders", "revenue"]
+    assert compared["missing"] > 0
+    assert all(row["recorded"]["country"] == "DE" for row in compared["examples"])
+    assert compared["extra"] == compared["changed"] == 0
+
+
+def test_an_empty_what_if_equals_the_record(run: Play) -> None:
+    found = replay(run, "revenue", after=0, change={"leave_out": {"orders": "id < 0"}})
+    compared = found["comparison"]
+    assert compared["same"] == len(run.rows("revenue")) > 0
+    assert compared["changed"] == compared["missing"] == compared["extra"] == 0
+
+
+def test_records_that_came_too(run: Play) -> None:
+    more = {"id": 99, "country": "DE", "total": 100.0, "at": "2026-01-01T00:00:13Z"}
+    found = replay(run, "revenue", after=3, change={"add": {"clean-orders": [more]}})
+    [row] = found["comparison"]["examples"]
+    assert row["replayed"]["revenue"] - row["recorded"]["revenue"] == 100.0
+
+
+def test_a_rule_taken_out_of_the_past(run: Play) -> None:
+    rule = run.attach(stream="clean-orders", steps=[{"set": {"country": "'XX'"}}])
+    run.feed("orders", orders(6))
+    found = replay(run, "clean-orders", after=6, change={"without": [rule.id]})
+    assert found["comparison"]["by_column"] == {"country": 2}
+    assert {row["replayed"]["country"] for row in found["comparison"]["examples"]} == {"AT", "DE"}
+
+
+def test_another_window_is_run_from_the_first_record_on(run: Play) -> None:
+    window = {**PROJECT["pipelines"]["revenue"], "window": {"type": "tumbling", "size_ms": 20_000}}
+    tried = {**PROJECT, "pipelines": {**PROJECT["pipelines"], "revenue": window}}
+    form = load(tried).to_dict()
+    found = replay(run, "revenue", after=0, change={"project": form})
+    assert "from no state" in found["steps"][0]
+    assert found["comparison"]["missing"] > 0
+    assert found["comparison"]["extra"] > 0
+
+
+def test_a_definition_that_was_deployed_anew_is_run_as_it_was(run: Play) -> None:
+    steps = [{"filter": "total > 1"}]
+    clean = {**PROJECT["pipelines"]["clean"], "steps": steps}
+    run.apply({**PROJECT, "pipelines": {**PROJECT["pipelines"], "clean": clean}})
+    run.feed("orders", orders(6))
+    found = replay(run, "clean-orders", after=0)
+    assert found["verified"] is True
+    assert found["legs"][0]["knots"] == 7
+
+
+def test_after_a_rollback_what_is_live_verifies(run: Play) -> None:
+    run.rollback("orders", to=3)
+    for batch in range(6, 8):
+        run.feed("orders", orders(batch))
+    for stream in ("orders", "clean-orders", "revenue"):
+        assert replay(run, stream, after=1)["verified"] is True
+    gone = run.api.post("/replays", json={"stream": "clean-orders", "upto": 5})
+    assert gone.json()["code"] == "replay.not-live"
+
+
+@pytest.mark.parametrize("point", ["weave", "write", "between", "written"])
+def test_a_worker_that_dies_goes_on_with_the_replay(run: Play, point: str) -> None:
+    before = _live(run)
+    run.crash(point, visit=3)
+    asked = {"stream": "revenue", "after": 1, "source": "orders", "wait_s": 0}
+    replaying = run.api.post("/replays", json=asked).json()["id"]
+    run.wait_for_crash()
+    run.resume()
+    found = _finished(run, replaying)
+    assert found["verified"] is True
+    assert _live(run) == before
+
+
+def test_an_altered_input_is_named(run: Play, tmp_path: Path) -> None:
+    file = _files(run, "clean-orders")[2]
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    answer = run.api.post("/replays", json={"stream": "revenue", "after": 0}).json()
+    told = answer.get("first") or answer
+    assert file.name in str(told), answer
+
+
+def test_rows_of_an_output_that_differ_are_shown(run: Play) -> None:
+    file = _files(run, "clean-orders")[2]
+    table = pq.read_table(file)
+    at = table.schema.get_field_index("total")
+    pq.write_table(table.set_column(at, "total", pa.array([77.0] * len(table))), file)
+    found = replay(run, "clean-orders", after=0)
+    assert found["verified"] is True  # what is made again has the hash that was recorded
+    assert run.api.get("/verify").status_code in (200, 404)
+
+
+def test_what_cannot_be_replayed_is_refused(run: Play) -> None:
+    def refused(**asked: Any) -> str:
+        response = run.api.post("/replays", json=asked)
+        assert 400 <= response.status_code < 500, response.json()
+        return str(response.json()["code"])
+
+    assert refused(stream="none") == "stream.missing"
+    assert refused(stream="revenue", upto=99) == "knot.missing"
+    assert refused(stream="revenue", after=5, upto=5) == "replay.impossible"
+    assert refused(stream="orders", source="revenue") == "replay.impossible"
+    assert refused(stream="orders", change={"without": ["nobody"]}) == "rule.missing"
+    late = {"leave_out": {"revenue": "true"}}
+    assert refused(stream="orders", change=late) == "replay.no-effect"
+    assert refused(stream="orders", change={"leave_out": {"orders": "nothing = 1"}}).startswith(
+        "expression"
+    )
+    assert refused(stream="orders", since="yesterday") == "replay.time"
+    assert refused(stream="orders", since="2036-01-01T00:00:00Z") == "replay.nothing"
+    assert not list((Path(run.storage.root) / "replays").glob("*"))
+
+
+def test_a_replay_without_room_is_refused_and_cleared_up(run: Play, monkeypatch: Any) -> None:
+    usage = shutil.disk_usage(run.storage.root)._replace(free=10)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    answer = run.api.post("/replays", json={"stream": "revenue", "after": 0}).json()
+    assert answer["code"] == "replay.no-room"
+    assert not list((Path(run.storage.root) / "replays").glob("*"))
+
+
+def test_a_workspace_can_be_dropped(run: Play) -> None:
+    found = replay(run, "clean-orders", after=0)
+    assert Path(found["workspace"]).is_dir()
+    run.api.delete(f"/replays/{found['id']}").raise_for_status()
+    assert not Path(found["workspace"]).exists()
+    assert run.api.get(f"/replays/{found['id']}").json()["verified"] is True
+
+
+def _finished(run: Play, id: str) -> dict[str, Any]:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found: dict[str, Any] = run.api.get(f"/replays/{id}").json()
+        if found["status"] in ("done", "failed", "aborted"):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(found)
+
+
+def _files(run: Play, stream: str) -> list[Path]:
+    return sorted(Path(run.storage.table(stream)).glob("*.parquet"))
+
+
+def _live(run: Play) -> dict[str, str]:
+    """The hash of every file of the live streams, pipelines and sources, and of what the weaver says of them."""
+    root = Path(run.storage.root)
+    for pipeline, stream in (
+        ("orders", "orders"),
+        ("clean", "clean-orders"),
+        ("revenue", "revenue"),
+    ):
+        newest = run.knots(stream)[-1]
+        checkpoints.wait_for_commit(
+            Path(run.storage.checkpoint(pipeline, newest.epoch)), newest.batch
+        )
+    folders = [root / "streams", root / "pipelines", root / "sources"]
+    files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]
+    found = {
+        str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+        if ".crc" not in file.name
+    }
+    knots = [run.api.get("/knots", params={"stream": s}).text for s in ("orders", "revenue")]
+    return found | {"knots": hashlib.sha256("".join(knots).encode()).hexdigest()}
