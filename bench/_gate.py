@@ -108,7 +108,9 @@ class Tried:
             moment=MOMENT,
         )
         base = self._rows.withColumn("_weft_bad", sql.lit(None).cast("string"))
-        woven = run_stages(base.withColumn("_weft_raw", sql.lit(None).cast("binary")), weave, {})
+        woven = run_stages(
+            base.withColumn("_weft_raw", sql.lit(None).cast("binary")), weave.stages, {}
+        )
         sides = {target.stream: target.column for target in weave.targets}
         return woven, [f"struct({sides[f's{n}']}, {sides[f's{n}.dead']})" for n, _ in rules]
 

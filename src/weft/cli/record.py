@@ -1,7 +1,8 @@
-"""`weft record`: where one record is, where it came from, and what came of it."""
+"""`weft record`: where one record is, how it came to be, what came of it, and why one is not there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,33 +12,172 @@ from weft.cli.stream import stream_name
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
+    from rich.tree import Tree
+
     from weft.cli.output import Printer
 
 
 @click.group(cls=Group)
 def record() -> None:
-    """Records: where one is, where it came from, and what came of it."""
+    """Records: where one is, how it came to be, what came of it, and why one is not there."""
+
+
+@record.command()
+@stream_name
+@click.argument("id")
+@click.option("--depth", default=10, show_default=True, help="How many streams to go back at most.")
+@click.option("--most", default=5, show_default=True, help="How many records of a pane to tell of.")
+@asks_weaver
+def show(terminal: Terminal, name: str, id: str, depth: int, most: int) -> None:
+    """One record by its id, which is in the column _weft.id: the whole way back to its source.
+
+    Its knots are run again for that, each to the very row: what is shown is what was done.
+    """
+    found = terminal.get(path_to("records", name, id), depth=depth, most=most)
+    terminal.show(found, _render)
 
 
 @record.command()
 @stream_name
 @click.argument("id")
 @asks_weaver
-def show(terminal: Terminal, name: str, id: str) -> None:
-    """One record by its id, which is in the column _weft.id: `orders/0/17`."""
-    terminal.show(terminal.get(path_to("records", name, id)), _render)
+def blame(terminal: Terminal, name: str, id: str) -> None:
+    """For each column of a record: which step, rule or function gave it its value, and who attached it."""
+    terminal.show(terminal.get(path_to("blames", name, id)), _render_blame)
+
+
+@record.command("why-not")
+@stream_name
+@click.argument("id", required=False)
+@click.option(
+    "--where",
+    metavar="SQL",
+    help="Ask for the newest records for which this holds, in place of an ID.",
+)
+@click.option(
+    "--of", metavar="STREAM", help="The stream in which to look for them; default: STREAM."
+)
+@asks_weaver
+def why_not(
+    terminal: Terminal, name: str, id: str | None, where: str | None, of: str | None
+) -> None:
+    """Why a record is not in STREAM: filtered, dead, late, unread, rolled back, overwritten, or on its way."""
+    if id is None and where is None:
+        raise click.UsageError("Name a record by its ID, or some with --where.")
+    found = terminal.get(path_to("absences", name), id=id, where=where, of=of)
+    terminal.show(found, _render_absences)
 
 
 def _render(output: Printer, found: dict[str, Any]) -> None:
-    from weft.cli.lineage import render_lineage
+    from rich.tree import Tree
+
     from weft.cli.rows import text_of
 
-    output.fields({"record": found["id"], "rules": ", ".join(found["rules"]) or "none"})
-    output.line()
-    output.table(
-        ["STREAM", "KNOT", "ROW"],
-        ([place["stream"], place["knot"], text_of(place["row"])] for place in found["places"]),
-        empty="It is nowhere.",
+    explained = found["explained"]
+    tree = Tree(_title(explained), guide_style="dim")
+    _grow(tree, explained)
+    output.tree(tree)
+    if found["into"]:
+        output.line()
+        output.table(
+            ["WENT INTO", "KNOT", "ROW"],
+            (
+                [one["stream"], pane["knot"], text_of(pane["row"])]
+                for one in found["into"]
+                for pane in one["rows"]
+            ),
+            empty="",
+            gives=["ROW"],
+        )
+    others = [place for place in found["places"] if place["stream"] != explained["stream"]]
+    if others:
+        output.line()
+        output.table(
+            ["ALSO IN", "KNOT", "ROW"],
+            ([place["stream"], place["knot"], text_of(place["row"])] for place in others),
+            empty="",
+            gives=["ROW"],
+        )
+
+
+def _title(record: Mapping[str, Any]) -> str:
+    from weft.cli.output import moment
+
+    return (
+        f"{record['id']}  in {record['stream']}, knot {record['knot']}, {moment(record['created'])}"
     )
-    output.line()
-    render_lineage(output, found["lineage"])
+
+
+def _grow(tree: Tree, record: Mapping[str, Any]) -> None:
+    """What was done to a record, the last first, and what it was made of."""
+    from weft.cli.output import short
+
+    shown = {name: value for name, value in record["row"].items() if not name.startswith("_")}
+    tree.add(_text(shown))
+    for step in reversed(record["steps"]):
+        version = f" ({short(step['version'])})" if step["version"] else ""
+        who = f", {step['attached']}" if step["attached"] else ""
+        branch = tree.add(f"{step['by']}{version}{who}: {_said(step['step'])}")
+        for name, (before, after) in _changes(step).items():
+            branch.add(f"{name}: {before} → {after}")
+    if record["source"]:
+        tree.add(f"came in from {record['source']}")
+    if record["note"]:
+        tree.add(record["note"], style="dim")
+    for parent in record["parents"]:
+        _grow(tree.add(_title(parent)), parent)
+    if record["count"] > len(record["parents"]):
+        tree.add(f"… made of {record['count']} records in all", style="dim")
+
+
+def _changes(step: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    before, after = step["before"] or {}, step["after"] or {}
+    return {
+        name: (before.get(name), after[name])
+        for name in after
+        if name not in before or before[name] != after[name]
+    }
+
+
+def _said(step: Mapping[str, Any]) -> str:
+    kind, said = next(iter(step.items()))
+    return f"{kind} {_text(said) if isinstance(said, Mapping) else said}"
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    from weft.cli.rows import text_of
+
+    return str(text_of(values))
+
+
+def _render_blame(output: Printer, found: list[dict[str, Any]]) -> None:
+    from weft.cli.output import short
+
+    output.table(
+        ["COLUMN", "VALUE", "BY", "VERSION", "STREAM", "KNOT", "ATTACHED"],
+        (
+            [
+                one["column"],
+                str(one["value"]),
+                one["by"],
+                short(one["version"]) if one["version"] else "-",
+                one["stream"],
+                one["knot"],
+                one["attached"],
+            ]
+            for one in found
+        ),
+        empty="It has no columns.",
+        optional=["ATTACHED"],
+        gives=["VALUE"],
+    )
+
+
+def _render_absences(output: Printer, found: list[dict[str, Any]]) -> None:
+    if not found:
+        output.line("No record is like that.", style="dim")
+    for one in found:
+        output.line(f"{one['id']}: {one['text']}")
+        if one["row"] and one["cause"] != "there":
+            shown = {name: value for name, value in one["row"].items() if not name.startswith("_")}
+            output.line(f"  {_text(shown)}", style="dim")

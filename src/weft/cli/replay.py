@@ -203,6 +203,30 @@ def drop(terminal: Terminal, id: str) -> None:
     terminal.show(found, lambda output, one: output.line(f"The workspace of {one['id']} is gone."))
 
 
+@replay.command()
+@click.argument("stream", shell_complete=completion.streams)
+@click.argument("knot", type=int)
+@click.option("--id", help="Only the record with this id.")
+@click.option("--where", metavar="SQL", help="Only records for which this held when they came in.")
+@click.option("--limit", default=20, show_default=True, help="How many records at most.")
+@asks_weaver
+def step(
+    terminal: Terminal, stream: str, knot: int, id: str | None, where: str | None, limit: int
+) -> None:
+    """Walk one knot of STREAM step by step: its rows before and after each transformation.
+
+    On a terminal, any key goes on, b goes back and q ends it.
+    """
+    from weft.cli.walk import render_walk, step_through
+
+    path = path_to("knots", stream, knot, "steps")
+    found = terminal.get(path, id=id, where=where, limit=limit)
+    if terminal.format == "text" and terminal.output.console.is_terminal:
+        step_through(terminal.output, found)
+    else:
+        terminal.show(found, render_walk)
+
+
 def _watched(terminal: Terminal, found: dict[str, Any]) -> dict[str, Any]:
     """Wait for a replay, and show how far it is."""
     import time

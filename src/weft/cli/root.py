@@ -6,6 +6,7 @@ import click
 
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
+from weft.cli.bisect import bisect
 from weft.cli.command import Group
 from weft.cli.completion import completion
 from weft.cli.demo import demo
@@ -65,6 +66,7 @@ for command in (
     rule,
     rollback,
     replay,
+    bisect,
     operation,
     verify,
     store,

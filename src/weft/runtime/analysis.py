@@ -50,7 +50,7 @@ def analyze(
         moment=Moment(datetime.now(UTC), 0),
     )
     try:
-        columns = run_stages(empty, weave, functions).schema
+        columns = run_stages(empty, weave.stages, functions).schema
     except (AnalysisException, ParseException) as error:
         raise _refused(asked, error.getMessage() or str(error)) from error
     except ExpressionRefusedError as error:

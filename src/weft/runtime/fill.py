@@ -111,7 +111,9 @@ def _fill_chunk(
     assert rule.output is not None
     now = SystemClock().now()
     weave = one_rule(schema, rule, key, worker, Moment(now, chunk.last))
-    woven = run_stages(read(session.fork(worker.spark), chunk, schema), weave, worker.functions)
+    woven = run_stages(
+        read(session.fork(worker.spark), chunk, schema), weave.stages, worker.functions
+    )
     target = next(t for t in weave.targets if t.stream == rule.output)
     result = spine.write(
         woven,

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
+
+from pyspark.sql import DataFrame
 
 from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot, Status
@@ -54,6 +56,8 @@ class ReplayedPipeline(RunningPipeline):
     """The knots as they were pinned, in their order, with what they had written."""
     first_batch: int = 0
     """The batch of Spark's that runs the first of them."""
+    look: Callable[[DataFrame, Pinned], None] | None = None
+    """Shown the rows of each batch before they are woven."""
     tied_one: Callable[[], None] = field(kw_only=True, default=lambda: None)
     """Called whenever a knot was run again."""
 
@@ -64,7 +68,8 @@ class ReplayedPipeline(RunningPipeline):
 
     @cached_property
     def shape(self) -> Shape:
-        return Edited(self) if self.leg.edits else choose(self)
+        made = Edited(self) if self.leg.edits else choose(self)
+        return made if self.look is None else cast(Shape, _Looked(made, self.look))
 
     def pin(self, batch: int) -> Pinned:
         """The batch as it was pinned, or as it would have been."""
@@ -113,6 +118,23 @@ class ReplayedPipeline(RunningPipeline):
         """The table in which the stream lives."""
         assert isinstance(self.storage, Workspace)
         return Table(self.spark, self.storage.live.table(self.stream.name))
+
+
+class _Looked:
+    """A shape whose prepared frames are looked at before they are woven."""
+
+    def __init__(self, shape: Shape, look: Callable[[DataFrame, Pinned], None]) -> None:
+        self._shape = shape
+        self._look = look
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shape, name)
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        # Its state is computed once: what looks at it and what weaves it read the same rows.
+        base = self._shape.prepare(frame, pinned).persist()
+        self._look(base, pinned)
+        return base
 
 
 _UNTIED: Mapping[str, Any] = {

@@ -53,10 +53,11 @@ def rerun(worker: Worker, operation: str, leg: Leg, what_if: WhatIf) -> LegRepor
     started = time.monotonic()
     worker.check_operation(operation, forward=True)
     _check_room(worker.storage, leg)
-    pins = _pins(worker, leg)
+    pins = recorded_pins(worker, leg)
     watch = _Watch(worker, operation, leg, len(pins))
     runs = [
-        _pipeline(worker, operation, leg, phase, what_if, pins, watch.tied) for phase in leg.phases
+        replayed_pipeline(worker, operation, leg, phase, what_if, pins, watch.tied)
+        for phase in leg.phases
     ]
     found = [] if what_if else [one for run in runs for one in check_files(run)]
     if found:  # rows that are not what they were would only show what is known already
@@ -117,21 +118,22 @@ class _Watch:
         self._worker.weaver("POST", f"/replays/{self._operation}/progress", told)
 
 
-def _pipeline(
+def replayed_pipeline(
     worker: Worker,
-    operation: str,
+    name: str,
     leg: Leg,
     phase: Phase,
     what_if: WhatIf,
     pins: Sequence[Pinned],
-    tied: Callable[[], None],
+    tied: Callable[[], None] = lambda: None,
 ) -> ReplayedPipeline:
+    """A pipeline as one phase of a leg defines it, over a workspace of this name."""
     form = worker.weaver("GET", f"/workers/{worker.id}/project?version={phase.project}")
     project = Project.from_dict(form)
     spec = project.pipelines.get(leg.pipeline)
     spark = session.fork(worker.spark)
     recorded = frozenset(leg.recorded)
-    storage = Workspace(place(worker.storage, operation), worker.storage, recorded)
+    storage = Workspace(place(worker.storage, name), worker.storage, recorded)
     return ReplayedPipeline(
         name=leg.pipeline,
         project=project,
@@ -155,7 +157,7 @@ def _pipeline(
     )
 
 
-def _pins(worker: Worker, leg: Leg) -> list[Pinned]:
+def recorded_pins(worker: Worker, leg: Leg) -> list[Pinned]:
     """The knots of a leg as they were pinned, oldest first."""
     found: list[Pinned] = []
     upto = leg.upto

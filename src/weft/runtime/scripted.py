@@ -29,7 +29,9 @@ NO_VERSION = -1
 """The version of a table in which a reader has read nothing yet."""
 
 
-def run_script(run: ReplayedPipeline, leg: Leg, *, still_wanted: Callable[[], None]) -> None:
+def run_script(
+    run: ReplayedPipeline, leg: Leg, *, still_wanted: Callable[[], None] = lambda: None
+) -> None:
     """Run the batches of a leg as far as its pins go; a query that was stopped in between goes on."""
     _make_checkpoint(run, leg)
     failed: list[BaseException] = []

@@ -54,7 +54,7 @@ def trial(
     )
     before = read(forked, chunk, columns).cache()
     try:
-        woven = run_stages(before, weave, worker.functions).select("out", "dead", "verdict")
+        woven = run_stages(before, weave.stages, worker.functions).select("out", "dead", "verdict")
         trial, verdicts = _compare(before, woven)
         cost = _cost(before, woven, chunk)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from weft.clock import to_ms
 from weft.gate.spark import select
 from weft.runtime import functions, spine
 from weft.runtime.pipeline import Pinned, RunningPipeline
-from weft.weaving.weave import Call, Weave, WovenOutput, compile_weave
+from weft.weaving.weave import Call, Layers, Weave, WovenOutput, compile_weave
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,15 @@ def weave(frame: DataFrame, run: RunningPipeline, pinned: Pinned) -> Woven:
     """The frame with steps and rules applied: one struct column per output, and a verdict."""
     base = run.shape.prepare(frame, pinned)
     compiled = _compile(run, pinned)
-    woven = run_stages(base, compiled, run.project.functions)
+    woven = run_stages(base, compiled.stages, run.project.functions)
     return Woven(woven, compiled)
 
 
-def run_stages(frame: DataFrame, compiled: Weave, known: Mapping[str, Any]) -> DataFrame:
+def run_stages(
+    frame: DataFrame, stages: Sequence[Layers | Call], known: Mapping[str, Any]
+) -> DataFrame:
     """Run the stages of a weave, SQL or Python, one after the other."""
-    for stage in compiled.stages:
+    for stage in stages:
         if isinstance(stage, Call):
             frame = functions.call(frame, stage, known[stage.step.ref])
         else:

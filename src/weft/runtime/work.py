@@ -22,9 +22,17 @@ from weft.runtime.diff import diff
 from weft.runtime.divide import divide
 from weft.runtime.documents import find_document
 from weft.runtime.fill import fill
-from weft.runtime.find import find_record
+from weft.runtime.find import (
+    find_breaches,
+    find_dropped,
+    find_matching,
+    find_members,
+    find_panes,
+    find_record,
+)
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
+from weft.runtime.walking import Look, walk_knot
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
 from weft.windows.state import read_windows
@@ -60,6 +68,12 @@ class Work:
             "record": self._record,
             "document": self._document,
             "causes": self._causes,
+            "matching": self._matching,
+            "breaches": self._breaches,
+            "dropped": self._dropped,
+            "members": self._members,
+            "panes": self._panes,
+            "walk": self._walk,
             "rerun": self._rerun,
             "compare": self._compare,
             "clear": self._clear,
@@ -146,6 +160,31 @@ class Work:
     def _record(self, **options: Any) -> list[dict[str, Any]]:
         """Look a record up by its id."""
         return find_record(self._worker, **options)
+
+    def _matching(self, **asked: Any) -> list[dict[str, Any]]:
+        """Rows for which a condition holds."""
+        return find_matching(self._worker, **asked)
+
+    def _breaches(self, **asked: Any) -> list[dict[str, Any]]:
+        """Rows for which a condition does not hold, of the first knot that has any."""
+        return find_breaches(self._worker, **asked)
+
+    def _dropped(self, **asked: Any) -> list[dict[str, Any]]:
+        """Rows in files that no table holds any longer."""
+        return find_dropped(self._worker, **asked)
+
+    def _members(self, **asked: Any) -> dict[str, Any]:
+        """The records that a pane was made of."""
+        return find_members(self._worker, **asked)
+
+    def _panes(self, **asked: Any) -> dict[str, Any]:
+        """The panes that a record came into."""
+        return find_panes(self._worker, **asked)
+
+    def _walk(self, leg: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
+        """Walk a knot step by step."""
+        walked = walk_knot(self._worker, codec.from_form(Leg, leg), codec.from_form(Look, look))
+        return codec.to_form(walked)
 
     def _rerun(
         self, operation: str, leg: dict[str, Any], what_if: dict[str, Any]

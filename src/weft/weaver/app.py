@@ -11,6 +11,7 @@ import weft
 from weft.weaver import problems
 from weft.weaver.gatehouse import LOOPBACK_NAMES, Gatehouse
 from weft.weaver.routes import (
+    bisects,
     branches,
     events,
     knots,
@@ -46,6 +47,7 @@ ROUTES = (
     operations,
     rollbacks,
     replays,
+    bisects,
     branches,
     watermarks,
     state,

@@ -59,6 +59,16 @@ async def plan_replay(
     )
 
 
+async def legs_of(weaver: Weaver, asked: ReplayRequest) -> list[Leg]:
+    """The legs of a replay, those first that others read."""
+    return await _Plan(weaver, asked, exact=True).legs()
+
+
+def definition_of_knot(weaver: Weaver, knot: Knot) -> tuple[str, str]:
+    """The version of the project, and of the pipeline in it, by which a knot was made."""
+    return _Plan(weaver, ReplayRequest(knot.stream, 0, knot.number), exact=True).definition(knot)
+
+
 def line_of(weaver: Weaver, stream: str, after: int, upto: int) -> list[Knot]:
     """The live knots in (after, upto] of a stream, oldest first; refuses what is not live, or not what it was."""
     found: list[Knot] = []
@@ -325,7 +335,7 @@ class _Plan:
                 assert self._other is not None
                 project, version = tried, self._declared(tried, self._other)[pipeline.name]
             else:
-                project, version = self._definition(knot)
+                project, version = self.definition(knot)
             last = phases[-1] if phases else None
             if last is not None and (last.project, last.version) == (project, version):
                 phases[-1] = replace(last, upto=knot.number)
@@ -337,9 +347,9 @@ class _Plan:
     def _ran(self, pipeline: Pipeline, number: int) -> Project:
         """The project by which a knot was made."""
         knot = self._weaver.knots.get(pipeline.stream, number)
-        return self._weaver.catalog.version(self._definition(knot)[0])
+        return self._weaver.catalog.version(self.definition(knot)[0])
 
-    def _definition(self, knot: Knot) -> tuple[str, str]:
+    def definition(self, knot: Knot) -> tuple[str, str]:
         """The version of the project, and of the pipeline in it, by which a knot was made."""
         recorded = knot.steps[0].version if knot.steps else None
         rules = [rule.version for rule in knot.rules]

@@ -82,9 +82,22 @@ def compile_weave(
     names the column that is the event time after the steps, where they may have changed it. With `timed` the frame
     ends in `partition` and `event_time` of every row too, whatever a rule makes of it.
     """
+    cloth = Cloth(schema, list(schema.names), [], moment, functions)
+    carried = begin_cloth(cloth, operator=operator)
+    for position, compiled in enumerate(compile_steps(steps, schema, functions)):
+        apply(cloth, compiled, by=f"step:{position}")
+    if time is not None:
+        retime(cloth, time)
+    targets: list[WovenOutput] = []
+    _apply_rules(cloth, stream, key, rules, targets, depth=0)
+    _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
+    return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
+
+
+def begin_cloth(cloth: Cloth, *, operator: bool) -> list[str]:
+    """What every row has before the first step; returns what an operator's rows carry along."""
     carried = ["late", "control", "dead"] if operator else []
-    hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
-    cloth = Cloth(schema, list(schema.names), hidden, moment, functions)
+    cloth.hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
     cloth.select(
@@ -95,17 +108,10 @@ def compile_weave(
         _weft_spent="0L",
     )
     cloth.hide("_weft_bad")
-    for position, compiled in enumerate(compile_steps(steps, schema, functions)):
-        apply(cloth, compiled, by=f"step:{position}")
-    if time is not None:
-        _retime(cloth, time)
-    targets: list[WovenOutput] = []
-    _apply_rules(cloth, stream, key, rules, targets, depth=0)
-    _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
-    return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
+    return carried
 
 
-def _retime(cloth: Cloth, name: str) -> None:
+def retime(cloth: Cloth, name: str) -> None:
     """Take the event time of the rows that are left from a column; what the steps dropped has none to count."""
     fields = {field.name: f"{WEFT}.{field.name}" for field in WEFT_TYPE.fields}
     moment = f"CAST({_place(name, cloth) or quoted(name)} AS TIMESTAMP)"
@@ -140,7 +146,7 @@ def _apply_rules(
         condition = None
         if rule.percent < 100:
             condition = f"_weft_in{len(cloth.stages)}_{len(cloth.layers)}"
-            cloth.select(**{condition: _share(rule, key, cloth)})
+            cloth.select(**{condition: held_share(rule, key, cloth)})
         if rule.output is None:
             _apply_steps(cloth, rule, condition)
         else:
@@ -185,7 +191,7 @@ def _divert(
     codes = _dead_codes(cloth)
     cloth.select(
         **{
-            side: f"CASE WHEN _weft_verdict IS NULL THEN {_row(cloth.columns)} END",
+            side: f"CASE WHEN _weft_verdict IS NULL THEN {row_sql(cloth.columns)} END",
             dead.column: f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)} END",
         }
     )
@@ -215,7 +221,7 @@ def _finish(
     brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(
         {
-            "out": f"CASE WHEN _weft_verdict IS NULL THEN {_row(cloth.columns)} END",
+            "out": f"CASE WHEN _weft_verdict IS NULL THEN {row_sql(cloth.columns)} END",
             "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)}{brought} END",
             **sides,
             **{name: f"_weft_{name}" for name in carried if name != "dead"},
@@ -226,7 +232,8 @@ def _finish(
     targets += [*diverted, WovenOutput("out", stream)]
 
 
-def _share(rule: Rule, key: Sequence[str], cloth: Cloth) -> str:
+def held_share(rule: Rule, key: Sequence[str], cloth: Cloth) -> str:
+    """SQL that is true for the share of rows that a rule is for."""
     places = [_place(name, cloth) for name in key]
     present = [place for place in places if place is not None]
     hashed = ", ".join([literal(rule.id), *(present or ["_weft.id"])])
@@ -245,7 +252,8 @@ def _dead_codes(cloth: Cloth) -> str:
     return ", ".join(str(n) for n, verdict in enumerate(cloth.verdicts) if verdict.kind == "dead")
 
 
-def _row(columns: Iterable[str]) -> str:
+def row_sql(columns: Iterable[str]) -> str:
+    """SQL of a row with these columns."""
     return _struct({**_plain(columns), WEFT: WEFT})
 
 

@@ -140,19 +140,6 @@ def test_lineage_is_a_tree_up_and_down() -> None:
     ]
 
 
-def test_a_record_is_shown_with_every_place_that_holds_it() -> None:
-    node = {"stream": "orders", "first": 3, "last": 3}
-    answer = {
-        "id": "orders/0/17",
-        "places": [{"stream": "orders", "knot": 3, "row": {"id": 17}}],
-        "rules": [],
-        "lineage": {"start": node, "nodes": [{**node, "rules": []}], "edges": []},
-    }
-    weaver = FakeWeaver({"GET /records/orders/orders/0/17": answer})
-    shown = run("record", "show", "orders", "orders/0/17", weaver=weaver).stdout
-    assert '{"id":17}' in shown and shown.splitlines()[-1] == "orders 3"
-
-
 def test_openlineage_events_are_printed_as_they_are() -> None:
     weaver = FakeWeaver({"GET /lineage/openlineage": [{"eventType": "COMPLETE"}]})
     shown = run("lineage", "orders", "--openlineage", weaver=weaver).stdout

@@ -1,64 +1,102 @@
-"""Records: where one is, where it came from, and what came of it."""
+"""Records: where one is, how it came to be, what came of it, and why one is not there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from fastapi import Query
 
 from weft import codec
-from weft.errors import WeftError
+from weft.lineage.explained import Absence, Blame, ExplainedRecord, RecordPlace, blame
 from weft.lineage.graph import Trace, trace
-from weft.weaver.routes import Answer, UsesWeaver, make_router
+from weft.replay.walked import WalkedKnot
+from weft.weaver.absence import why_not
+from weft.weaver.explaining import Looking, explain, find_place, find_places, leg_of, walk
+from weft.weaver.reached import reached
+from weft.weaver.routes import Answer, KnotNumber, Text, UsesWeaver, make_router
 from weft.weaver.trace import StoredHistory
 
 router = make_router("records")
 
-
-@dataclass(frozen=True)
-class RecordPlace:
-    """A stream that holds a record, the knot that wrote it, and the row."""
-
-    stream: str
-    knot: int
-    row: Mapping[str, Any]
+Depth = Annotated[int, Query(ge=0, le=50)]
+Few = Annotated[int, Query(ge=1, le=100)]
+MOST_MATCHES = 5
 
 
 @dataclass(frozen=True)
 class RecordView:
-    """A record: every place that holds it, the rules of its knot, and the lineage of that."""
+    """A record: every place that holds it, how it came to be, what came of it, and the lineage of its knot."""
 
     id: str
     places: tuple[RecordPlace, ...]
     rules: tuple[str, ...]
+    explained: ExplainedRecord
+    into: tuple[Mapping[str, Any], ...]
+    """What came of it further down: panes that it is in, and how many there are."""
     lineage: Trace
 
 
+@router.get("/absences/{stream}", response_model=list[Absence])
+async def show_absence(
+    weaver: UsesWeaver,
+    stream: str,
+    id: Text | None = None,
+    where: Text | None = None,
+    of: str | None = None,
+) -> Answer:
+    """Why a record is not in a stream; or, with `where`, why the newest records of stream `of` for which it holds."""
+    if id is not None:
+        return Answer([await why_not(weaver, stream, id)])
+    weaver.catalog.stream(of or stream)
+    asked = {"stream": of or stream, "where": where or "true", "limit": MOST_MATCHES}
+    found = await weaver.ask("matching", asked, timeout=120)
+    return Answer([await why_not(weaver, stream, one["id"]) for one in found])
+
+
+@router.get("/blames/{stream}/{id:path}", response_model=list[Blame])
+async def show_blame(weaver: UsesWeaver, stream: str, id: str) -> Answer:
+    """What gave each column of a record its value."""
+    place = await find_place(weaver, stream, id)
+    return Answer(list(blame(await explain(weaver, place, Looking()))))
+
+
 @router.get("/records/{stream}/{id:path}", response_model=RecordView)
-async def show(weaver: UsesWeaver, stream: str, id: str) -> Answer:
-    """A record by its id: the streams and knots that hold it, and the lineage of its knot."""
-    weaver.catalog.stream(stream)
-    names = [stream, *(s.name for s in weaver.catalog.streams() if s.name != stream)]
-    found = await weaver.ask("record", {"id": id, "streams": names}, timeout=120)
-    places = tuple(codec.from_form(RecordPlace, place) for place in found)
-    here = [place for place in places if place.stream == stream]
-    if not here:
-        elsewhere = ", ".join(f"{p.stream} (knot {p.knot})" for p in places) or "nowhere"
-        raise WeftError(
-            f"Stream '{stream}' has no record '{id}'. It is in: {elsewhere}.",
-            code="record.missing",
-            domain="missing",
-            hint="Ids are in the column _weft.id; dead and late records are in `.dead` and `.late`.",
-            stream=stream,
-        )
+async def show(
+    weaver: UsesWeaver, stream: str, id: str, depth: Depth = 10, most: Few = 5
+) -> Answer:
+    """A record by its id: where it is, how it came to be, back to its source, and what came of it."""
+    place = await find_place(weaver, stream, id)
     origin = weaver.catalog.stream(stream).origin
-    knot = weaver.knots.get(origin, here[0].knot)
+    knot = weaver.knots.get(origin, place.knot)
     history = StoredHistory(weaver.knots, weaver.catalog)
     return Answer(
         RecordView(
             id=id,
-            places=places,
+            places=tuple(await find_places(weaver, stream, id)),
             rules=tuple(rule.id for rule in knot.rules),
+            explained=await explain(weaver, place, Looking(depth, most)),
+            into=tuple(await reached(weaver, place, most)),
             lineage=trace(history, stream, knot.number, direction="both"),
         )
     )
+
+
+@router.get("/knots/{stream}/{number}/steps", response_model=WalkedKnot, tags=["knots"])
+async def show_steps(
+    weaver: UsesWeaver,
+    stream: str,
+    number: KnotNumber,
+    id: Text | None = None,
+    where: Text | None = None,
+    limit: Few = 20,
+) -> Answer:
+    """A knot walked step by step: its rows before and after each transformation, run again."""
+    found = weaver.catalog.stream(stream)
+    knot = weaver.knots.get(found.origin, number)
+    leg = await leg_of(weaver, knot)
+    walked = await walk(
+        weaver, leg, stream, ids=() if id is None else (id,), where=where, limit=limit
+    )
+    return Answer(codec.to_form(walked))

@@ -1,0 +1,125 @@
+"""A record explained: how it came to be, step by step and back to its source, and why one is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class RecordPlace:
+    """A stream that holds a record, the knot that wrote it, and the row."""
+
+    stream: str
+    knot: int
+    row: Mapping[str, Any]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class ExplainedStep:
+    """What one step or rule made of a record; `after` is None where it ended there."""
+
+    by: str
+    step: Any
+    version: str | None
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    hash_before: str | None
+    hash_after: str | None
+    ended: str | None = None
+    reason: str | None = None
+    attached: str | None = None
+    """Who attached the rule, and when."""
+
+    def changed(self) -> set[str]:
+        """The columns to which it gave another value."""
+        before, after = self.before or {}, self.after or {}
+        return {name for name in after if name not in before or before[name] != after[name]}
+
+
+@dataclass(frozen=True)
+class ExplainedRecord:
+    """A record in one stream: the knot that made it, what was done to it there, and what it was made of."""
+
+    stream: str
+    knot: int
+    id: str
+    row: Mapping[str, Any]
+    pipeline: str
+    version: str | None
+    created: str
+    where: str | None = None
+    source: str | None = None
+    """Where it came in: the source, its partition, and the position there."""
+    steps: tuple[ExplainedStep, ...] = ()
+    parents: tuple[ExplainedRecord, ...] = ()
+    count: int = 0
+    """How many records it was made of; not all of them may be among `parents`."""
+    note: str | None = None
+    """What is not known of it, and why."""
+
+
+AbsenceCause = Literal[
+    "there",
+    "filtered",
+    "dead",
+    "late",
+    "unread",
+    "pending",
+    "absorbed",
+    "rolled-back",
+    "overwritten",
+    "unknown",
+]
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why a record is not in a stream: what became of it, where, and by what."""
+
+    id: str
+    stream: str
+    cause: AbsenceCause
+    text: str
+    knot: int | None = None
+    by: str | None = None
+    row: Mapping[str, Any] | None = None
+    """The record as it was when it ended."""
+    ids: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What gave a column of a record its value: a step, a rule, a function, a window, or the source."""
+
+    column: str
+    value: Any
+    by: str
+    stream: str
+    knot: int
+    version: str | None = None
+    attached: str | None = None
+
+
+def blame(record: ExplainedRecord) -> Iterator[Blame]:
+    """For each column of a record, what gave it its value."""
+    for name, value in record.row.items():
+        if not name.startswith("_"):
+            yield _blame(record, name, value)
+
+
+def _blame(record: ExplainedRecord, column: str, value: Any) -> Blame:
+    for step in reversed(record.steps):
+        if column in step.changed():
+            return Blame(
+                column, value, step.by, record.stream, record.knot, step.version, step.attached
+            )
+    same = [one for one in record.parents if one.id == record.id and column in one.row]
+    if same:
+        return _blame(same[0], column, value)
+    if record.source is not None:
+        return Blame(column, value, f"source {record.source}", record.stream, record.knot)
+    made = f"pipeline {record.pipeline}"
+    return Blame(column, value, made, record.stream, record.knot, record.version)

@@ -1,0 +1,209 @@
+"""How a record came to be, told from its knots and their rows: back to the source, across windows and joins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft import codec
+from weft.errors import WeftError
+from weft.lineage.explained import ExplainedRecord, ExplainedStep, RecordPlace
+from weft.lineage.knot import Knot
+from weft.project.definition import PipelineSpec
+from weft.replay.leg import Leg
+from weft.replay.request import ReplayRequest
+from weft.replay.walked import WalkedKnot, WalkedRow
+from weft.weaver.replaying import legs_of
+
+if TYPE_CHECKING:
+    from weft.weaver.weaver import Weaver
+
+MOST_MEMBERS = 5
+"""So many of the records that a pane was made of are told of in full."""
+WALK_S = 300.0
+
+
+@dataclass(frozen=True)
+class Looking:
+    """How far back a record is told of, and how many of those that it was made of."""
+
+    depth: int = 10
+    most: int = MOST_MEMBERS
+
+    def further(self) -> Looking:
+        """One stream further back."""
+        return replace(self, depth=self.depth - 1)
+
+
+async def find_places(weaver: Weaver, stream: str, id: str) -> list[RecordPlace]:
+    """Every place that holds a record: in its stream first, then in all others."""
+    names = [stream, *(one.name for one in weaver.catalog.streams() if one.name != stream)]
+    found = await weaver.ask("record", {"id": id, "streams": names}, timeout=120)
+    return [codec.from_form(RecordPlace, place) for place in found]
+
+
+async def find_place(weaver: Weaver, stream: str, id: str) -> RecordPlace:
+    """The newest row of a record in a stream; refuses one that is not there."""
+    weaver.catalog.stream(stream)
+    places = await find_places(weaver, stream, id)
+    here = [place for place in places if place.stream == stream]
+    if here:
+        return here[-1]
+    elsewhere = ", ".join(f"{p.stream} (knot {p.knot})" for p in places) or "nowhere"
+    raise WeftError(
+        f"Stream '{stream}' has no record '{id}'. It is in: {elsewhere}.",
+        code="record.missing",
+        domain="missing",
+        hint=f"`weft record why-not {stream} ID` says why. Ids are in the column _weft.id.",
+        stream=stream,
+    )
+
+
+async def explain(weaver: Weaver, place: RecordPlace, looking: Looking) -> ExplainedRecord:
+    """A record with everything that was done to it, and with what it was made of."""
+    origin = weaver.catalog.stream(place.stream).origin
+    knot = weaver.knots.get(origin, place.knot)
+    found = ExplainedRecord(
+        stream=place.stream,
+        knot=place.knot,
+        id=place.id,
+        row=place.row,
+        pipeline=knot.pipeline,
+        version=knot.steps[0].version if knot.steps else None,
+        created=knot.now,
+        where=knot.steps[0].where if knot.steps else None,
+    )
+    try:
+        leg = await leg_of(weaver, knot)
+    except WeftError as error:
+        return replace(found, note=error.message)
+    spec = weaver.catalog.version(leg.phases[-1].project).pipelines.get(knot.pipeline)
+    if spec is None:
+        found = replace(found, source=_source(place))
+    if spec is None or spec.steps or knot.rules:
+        found = await _with_steps(weaver, found, leg)
+    return await _with_parents(weaver, found, knot, spec, looking)
+
+
+async def leg_of(weaver: Weaver, knot: Knot) -> Leg:
+    """The one knot as a leg of a replay."""
+    asked = ReplayRequest(knot.stream, knot.previous or 0, knot.number)
+    return (await legs_of(weaver, asked))[-1]
+
+
+async def walk(
+    weaver: Weaver,
+    leg: Leg,
+    target: str,
+    *,
+    ids: tuple[str, ...] = (),
+    where: str | None = None,
+    limit: int = 20,
+) -> WalkedKnot:
+    """The rows of a knot before and after each step."""
+    look = {"target": target, "ids": list(ids), "where": where, "limit": limit}
+    form = await weaver.ask("walk", {"leg": codec.to_form(leg), "look": look}, timeout=WALK_S)
+    return codec.from_form(WalkedKnot, form)
+
+
+async def _with_steps(weaver: Weaver, found: ExplainedRecord, leg: Leg) -> ExplainedRecord:
+    try:
+        walked = await walk(weaver, leg, found.stream, ids=(found.id,))
+    except WeftError as error:
+        return replace(found, note=f"Its steps cannot be run again: {error.message}")
+    return replace(found, steps=steps_of(weaver, walked, found.id))
+
+
+def steps_of(weaver: Weaver, walked: WalkedKnot, id: str) -> tuple[ExplainedStep, ...]:
+    """What each step of a knot made of one record."""
+    before: WalkedRow | None = next((row for row in walked.first if row.id == id), None)
+    steps: list[ExplainedStep] = []
+    for step in walked.steps:
+        after = next((row for row in step.rows if row.id == id), None)
+        if before is None or after is None:
+            continue
+        steps.append(
+            ExplainedStep(
+                by=step.by,
+                step=step.step,
+                version=step.version,
+                before=before.row,
+                after=after.row,
+                hash_before=before.hash,
+                hash_after=after.hash,
+                ended=after.ended,
+                reason=after.reason,
+                attached=_attached(weaver, step.by),
+            )
+        )
+        before = after
+    return tuple(steps)
+
+
+def _attached(weaver: Weaver, by: str) -> str | None:
+    kind, _, name = by.partition(":")
+    if kind != "rule":
+        return None
+    rule = weaver.rules.get(name)
+    return " ".join(filter(None, (rule.author, f"at {rule.attached}" if rule.attached else None)))
+
+
+def _source(place: RecordPlace) -> str:
+    mark: Mapping[str, Any] = place.row.get("_weft") or {}
+    return f"{mark.get('source')}, partition {mark.get('partition')}, position {place.id}"
+
+
+async def _with_parents(
+    weaver: Weaver, found: ExplainedRecord, knot: Knot, spec: PipelineSpec | None, looking: Looking
+) -> ExplainedRecord:
+    if spec is None:
+        return found
+    if looking.depth <= 0:
+        return replace(found, note="It goes further back.")
+    if spec.product is not None or spec.updating:
+        command = (
+            f"weft product explain {spec.name} KEY"
+            if spec.product
+            else f"weft lineage {found.stream}"
+        )
+        return replace(
+            found, note=f"It is made of the rows of {', '.join(spec.inputs)}; see `{command}`."
+        )
+    parents: list[RecordPlace] = []
+    count = 0
+    if spec.window is not None:
+        for source, by in keys_of(spec):
+            asked = {
+                "pane": {"stream": found.stream, "knot": found.knot, "id": found.id},
+                "source": source,
+                "upto": knot.offsets.inputs.get(source, 0),
+                "by": by,
+                "limit": looking.most,
+            }
+            members = await weaver.ask("members", asked, timeout=120)
+            count += members["count"]
+            parents += [codec.from_form(RecordPlace, one) for one in members["rows"]]
+    else:
+        asked = {
+            "id": found.id,
+            "streams": list(spec.inputs),
+            "upto": {name: knot.offsets.inputs.get(name, 0) for name in spec.inputs},
+        }
+        places = await weaver.ask("record", asked, timeout=120)
+        parents = [codec.from_form(RecordPlace, one) for one in places][-1:]
+        count = len(parents)
+    told = [await explain(weaver, one, looking.further()) for one in parents]
+    return replace(found, parents=tuple(told), count=count)
+
+
+def keys_of(spec: PipelineSpec) -> list[tuple[str, list[list[str]]]]:
+    """The inputs of a windowed pipeline, each with its columns beside those of the panes."""
+    if spec.join is None:
+        return [(spec.inputs[0], [[name, name] for name in spec.by])]
+    on = dict(spec.join["on"])
+    left, right = spec.inputs
+    return [
+        (left, [[name, name] for name in on]),
+        (right, [[theirs, ours] for ours, theirs in on.items()]),
+    ]
