@@ -38,6 +38,10 @@ THRIFTY = "-XX:+UseParallelGC"
 JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 """Where whoever starts the process may choose another collector; Java does not start with two."""
 
+CODE_CACHE = "spark.sql.codegen.cache.maxEntries"
+CODE_SHARE = 6
+"""Compiled code may take about a sixth of the memory, if it is of the largest kind."""
+
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 MEANING: Mapping[str, str] = {
@@ -65,7 +69,7 @@ SETTINGS: Mapping[str, str] = {
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
     # Compiled code is kept for all pipelines at once; those of the next batch find theirs.
-    "spark.sql.codegen.cache.maxEntries": "5000",
+    CODE_CACHE: "500",
     "spark.executor.extraJavaOptions": f"{JAVA} {THRIFTY}",
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
@@ -134,7 +138,7 @@ def create(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         **SETTINGS,
-        **({**LOCAL_SETTINGS, "spark.driver.memory": f"{_heap_mb()}m"} if local else {}),
+        **({**LOCAL_SETTINGS, **_sizes(_heap_mb())} if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {_java()}",
         **(conf or {}),
@@ -157,6 +161,11 @@ def _heap_mb() -> int:
     limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.exists() else "max"
     allowed = memory if limit == "max" else min(memory, int(limit))
     return max(1024, allowed // 4 // 2**20)
+
+
+def _sizes(heap_mb: int) -> dict[str, str]:
+    """Settings that go by the memory there is: the code of a batch with hostile rules takes a megabyte of it."""
+    return {"spark.driver.memory": f"{heap_mb}m", CODE_CACHE: str(heap_mb // CODE_SHARE)}
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
