@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 
 from bench._model import Change, Met, Model, ModelPipeline, ModelRule, Row
+from bench._replays import unverified
 from bench._report import Figures, say
 from weft.errors import WeftError
 from weft.lineage.knot import Knot
@@ -103,7 +104,7 @@ class History:
             act = self._chance.choices(ACTS, WEIGHTS)[0]
             getattr(self, f"_{act}")()
         self._feed()
-        return self.wrong + self._differences()
+        return self.wrong + self._differences() + unverified(self._run, READS, self._chance)
 
     def _feed(self) -> None:
         rows = [self._row(self._next + n) for n in range(self._chance.randint(1, 12))]

@@ -26,7 +26,7 @@ from weft.project.definition import (
     WatermarkSpec,
 )
 from weft.project.secret import definition_of
-from weft.replay.leg import KeptState, Leg, Phase
+from weft.replays.leg import KeptState, Leg, Phase
 from weft.runtime.layout import Layout
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark

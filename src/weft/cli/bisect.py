@@ -68,7 +68,7 @@ def bisect(
 
 def _by_script(terminal: Terminal, stream: str, good: int, bad: int, script: str) -> dict[str, Any]:
     from weft.errors import WeftError
-    from weft.replay.bisect import first_bad
+    from weft.replays.bisect import first_bad
 
     knots = terminal.get("/knots", stream=stream, limit=PAGE, before=bad + 1)
     numbers = sorted(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from weft.operations.cut import Cut, Span
-from weft.replay.leg import Leg
+from weft.replays.leg import Leg
 from weft.weaving.rule import Rule
 
 

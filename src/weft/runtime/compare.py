@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import NumericType, StructType
 from pyspark.sql.window import Window
 
-from weft.replay.compared import ComparedRow, RowComparison
+from weft.replays.compared import ComparedRow, RowComparison
 from weft.runtime import session
 from weft.runtime.rerun import place
 from weft.runtime.trial import plain

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.lineage.pin import Pinned
-from weft.replay.report import Mismatch
+from weft.replays.report import Mismatch
 from weft.runtime.replayed import ReplayedPipeline, Workspace
 from weft.schema.schema import literal, quoted
 from weft.schema.weft import WEFT, stored_form

@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame
 from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot, Status
 from weft.lineage.pin import Pinned
-from weft.replay.leg import Leg
-from weft.replay.whatif import WhatIf
+from weft.replays.leg import Leg
+from weft.replays.whatif import WhatIf
 from weft.runtime.edited import Edited
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.shape import Shape

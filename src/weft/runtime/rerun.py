@@ -15,9 +15,9 @@ from weft.errors import WeftError
 from weft.lineage.pin import Pinned
 from weft.logs import get_logger
 from weft.project.definition import Project, changing_keys
-from weft.replay.leg import Leg, Phase
-from weft.replay.report import MOST_MISMATCHES, LegReport, Mismatch, compare
-from weft.replay.whatif import WhatIf
+from weft.replays.leg import Leg, Phase
+from weft.replays.report import MOST_MISMATCHES, LegReport, Mismatch, compare
+from weft.replays.whatif import WhatIf
 from weft.runtime import outcome, session
 from weft.runtime.batch import weave_batch
 from weft.runtime.past import check_files, frame_of

@@ -15,7 +15,7 @@ from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
 from weft.logs import get_logger
 from weft.reason import told
-from weft.replay.leg import Leg
+from weft.replays.leg import Leg
 from weft.runtime import checkpoints
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError

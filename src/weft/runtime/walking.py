@@ -15,9 +15,9 @@ from pyspark.sql.types import StructType
 
 from weft.lineage.fingerprint import hasher
 from weft.lineage.pin import Pinned
-from weft.replay.leg import Leg
-from weft.replay.walked import WalkedKnot, WalkedRow, WalkedStep
-from weft.replay.whatif import WhatIf
+from weft.replays.leg import Leg
+from weft.replays.walked import WalkedKnot, WalkedRow, WalkedStep
+from weft.replays.whatif import WhatIf
 from weft.runtime.past import frame_of
 from weft.runtime.replayed import ReplayedPipeline
 from weft.runtime.rerun import clear, recorded_pins, replayed_pipeline

@@ -12,8 +12,8 @@ from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.operations.cut import Cut, Span
-from weft.replay.leg import Leg
-from weft.replay.whatif import WhatIf
+from weft.replays.leg import Leg
+from weft.replays.whatif import WhatIf
 from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.causes import find_causes

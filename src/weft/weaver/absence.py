@@ -10,7 +10,7 @@ from weft.clock import parse_iso
 from weft.errors import WeftError
 from weft.lineage.explained import Absence, AbsenceCause, RecordPlace
 from weft.lineage.knot import Knot, Status
-from weft.replay.walked import WalkedKnot
+from weft.replays.walked import WalkedKnot
 from weft.schema.change import CHANGE
 from weft.weaver.catalog import Pipeline
 from weft.weaver.explaining import find_places, leg_of, walk

@@ -11,9 +11,9 @@ from weft.errors import WeftError
 from weft.lineage.explained import ExplainedRecord, ExplainedStep, RecordPlace
 from weft.lineage.knot import Knot
 from weft.project.definition import PipelineSpec
-from weft.replay.leg import Leg
-from weft.replay.request import ReplayRequest
-from weft.replay.walked import WalkedKnot, WalkedRow
+from weft.replays.leg import Leg
+from weft.replays.request import ReplayRequest
+from weft.replays.walked import WalkedKnot, WalkedRow
 from weft.weaver.replaying import legs_of
 
 if TYPE_CHECKING:

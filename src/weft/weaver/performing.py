@@ -35,9 +35,9 @@ from weft.operations.step import (
     Switch,
     Unfill,
 )
-from weft.replay.compared import RowComparison
-from weft.replay.report import first_of
-from weft.replay.request import ReplayRequest
+from weft.replays.compared import RowComparison
+from weft.replays.report import first_of
+from weft.replays.request import ReplayRequest
 from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream

@@ -15,8 +15,8 @@ from weft.operations.step import CompareRows, Rerun, Step
 from weft.project.change import compare_pipeline
 from weft.project.definition import Project
 from weft.queries.change import compare_kept
-from weft.replay.leg import KeptState, Leg, Phase
-from weft.replay.request import ReplayRequest
+from weft.replays.leg import KeptState, Leg, Phase
+from weft.replays.request import ReplayRequest
 from weft.weaver.catalog import Pipeline, declared
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot
 from weft.loading.deployed import altered, checked
 from weft.operations.operation import Operation
-from weft.replay.whatif import WhatIf
+from weft.replays.whatif import WhatIf
 from weft.steps.function import FunctionVersion
 from weft.weaver.attach import RuleRequest, checked_rule
 from weft.weaver.replaying import ReplayError

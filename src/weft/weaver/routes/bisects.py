@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.replay.bisect import first_bad
+from weft.replays.bisect import first_bad
 from weft.steps.compile import apply_schema
 from weft.steps.step import steps_from
 from weft.weaver.attach import schema_now

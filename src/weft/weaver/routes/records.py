@@ -11,7 +11,7 @@ from fastapi import Query
 from weft import codec
 from weft.lineage.explained import Absence, Blame, ExplainedRecord, RecordPlace, blame
 from weft.lineage.graph import Trace, trace
-from weft.replay.walked import WalkedKnot
+from weft.replays.walked import WalkedKnot
 from weft.weaver.absence import why_not
 from weft.weaver.explaining import Looking, explain, find_place, find_places, leg_of, walk
 from weft.weaver.reached import reached

@@ -11,9 +11,9 @@ from pydantic import Field
 from weft import codec
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import OperationMissingError
-from weft.replay.compared import RowComparison
-from weft.replay.report import LegReport, first_of
-from weft.replay.request import ReplayRequest
+from weft.replays.compared import RowComparison
+from weft.replays.report import LegReport, first_of
+from weft.replays.request import ReplayRequest
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
 

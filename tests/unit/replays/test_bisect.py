@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from weft.replay.bisect import FirstBad, first_bad
+from weft.replays.bisect import FirstBad, first_bad
 
 THOUSAND = range(1, 1001)
 

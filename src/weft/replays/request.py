@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from weft.replay.whatif import WhatIf
+from weft.replays.whatif import WhatIf
 
 
 @dataclass(frozen=True)
