@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import weft
 from weft.loading.load import load
 from weft.runtime import checkpoints
 from weft.testing import Play, play
@@ -243,6 +244,43 @@ def test_a_replay_without_room_is_refused_and_cleared_up(run: Play, monkeypatch:
     answer = run.api.post("/replays", json={"stream": "revenue", "after": 0}).json()
     assert answer["code"] == "replay.no-room"
     assert not list((Path(run.storage.root) / "replays").glob("*"))
+
+
+def test_what_was_tried_becomes_true(run: Play) -> None:
+    rule = {"stream": "clean-orders", "steps": [{"set": {"total": "total * 2"}}]}
+    tried = replay(run, "clean-orders", after=3, change={"rules": [rule]})
+    before = run.rows("clean-orders")
+    planned = run.api.post(f"/replays/{tried['id']}/promote?dry_run=true").json()
+    assert any("clean-orders after knot 3" in step["text"] for step in planned["steps"])
+    assert run.rows("clean-orders") == before
+    done = run.api.post(f"/replays/{tried['id']}/promote").json()
+    assert done["status"] == "done", done
+    run.settle()
+    totals = [row["total"] for row in sorted(run.rows("clean-orders"), key=lambda row: row["id"])]
+    assert totals == [1.0, 2.0] * 3 + [2.0, 4.0] * 3
+    assert replay(run, "revenue", after=0)["verified"] is True
+
+
+def test_a_rule_that_was_wrong_is_taken_out_of_the_past(run: Play) -> None:
+    rule = run.attach(stream="clean-orders", steps=[{"set": {"total": "-total"}}])
+    run.feed("orders", orders(6))
+    tried = replay(run, "clean-orders", after=6, change={"without": [rule.id]})
+    done = run.api.post(f"/replays/{tried['id']}/promote").json()
+    assert done["status"] == "done", done
+    run.settle()
+    assert all(row["total"] > 0 for row in run.rows("clean-orders"))
+    proof = replay(run, "clean-orders", after=0)
+    assert proof["verified"] is True
+    again = run.api.post(f"/replays/{proof['id']}/promote").json()
+    assert again["code"] == "replay.nothing-tried"
+
+
+def test_a_notebook_gets_rows_and_a_comparison(run: Play) -> None:
+    rows, compared = weft.replay(
+        "clean-orders", knots=(3, 4), leave_out={"orders": "country = 'de'"}, weaver=run.address
+    )
+    assert set(rows["country"]) == {"AT"}
+    assert (compared.same, compared.missing) == (2, 2)
 
 
 def test_a_workspace_can_be_dropped(run: Play) -> None:

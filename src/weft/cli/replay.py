@@ -195,6 +195,25 @@ def show(terminal: Terminal, id: str) -> None:
 
 @replay.command()
 @click.argument("id")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
+@asks_weaver
+def promote(terminal: Terminal, id: str, dry_run: bool, author: str) -> None:
+    """Make what a replay has tried true: its stream is rolled back to where it began, and rewritten with the change.
+
+    One rule in addition, rules left out, or another project can be promoted, records that were added cannot. Everything
+    downstream follows.
+    """
+    from weft.cli.operation import render_operation
+
+    asked = {"dry_run": "true"} if dry_run else {}
+    path = path_to("replays", id, "promote")
+    found = terminal.post(path, doing="Rewriting", author=author, **asked)
+    terminal.show(found, render_operation)
+
+
+@replay.command()
+@click.argument("id")
 @asks_weaver
 def drop(terminal: Terminal, id: str) -> None:
     """Remove the workspace of a replay; what came of it stays known."""

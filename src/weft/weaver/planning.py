@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,7 @@ class Planner:
             cuts,
             stream=stream,
             to=to,
-            retire=tuple(rule.id for rule in self._retired(cuts)),
+            retire=self._retiring(cuts, request.get("retire", ())),
             restore=tuple(rule.id for rule in self._restored(cuts)),
             attach=rule,
             sinks=self._sinks(pipelines),
@@ -317,6 +317,12 @@ class Planner:
                 final=tuple(one.place for one in options if not one.takes_back),
             )
         return names
+
+    def _retiring(self, cuts: tuple[Cut, ...], asked: Sequence[str]) -> tuple[str, ...]:
+        """The rules that end with a rollback: those that came after the knot, and those that are to end."""
+        active = {rule.id for rule in self._weaver.rules.all(active=True)}
+        ended = [rule.id for rule in self._retired(cuts)]
+        return tuple(dict.fromkeys([*ended, *(name for name in asked if name in active)]))
 
     def _retired(self, cuts: tuple[Cut, ...]) -> list[Rule]:
         """Rules that were attached after the knots gone back to, on any stream that loses some."""

@@ -14,8 +14,11 @@ from weft.operations.run import OperationMissingError
 from weft.replays.compared import RowComparison
 from weft.replays.report import LegReport, first_of
 from weft.replays.request import ReplayRequest
+from weft.weaver.promoting import promoted
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
+from weft.weaver.routes.operations import OperationView
+from weft.weaver.routes.operations import view as view_operation
 
 router = make_router("replays")
 
@@ -126,6 +129,15 @@ async def drop(weaver: UsesWeaver, id: str) -> Answer:
     operation = await _get(weaver, id)
     await weaver.replays.drop(operation)
     return Answer(view(weaver, operation))
+
+
+@router.post("/replays/{id}/promote", response_model=OperationView)
+async def promote(
+    weaver: UsesWeaver, id: str, dry_run: bool = False, author: Text | None = None
+) -> Answer:
+    """Make what a replay has tried true: its streams are rolled back to where it began, and rewritten by it."""
+    tried = await _get(weaver, id)
+    return Answer(view_operation(await promoted(weaver, tried, dry_run=dry_run, by=author)))
 
 
 class LegProgress(Body):
