@@ -69,6 +69,8 @@ RICH_FUNCTION = FunctionVersion(
     needs=("numpy>=2",),
     python="3.11",
     spark="4.2.0",
+    kernel="78" * 32,
+    installed={"numpy": "2.1.3"},
 )
 
 FILE = DataFile("0000000007-00000.parquet", rows=8, bytes=900, sha256="ab" * 32)

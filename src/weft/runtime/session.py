@@ -17,8 +17,8 @@ from weft.errors import WeftError
 from weft.gate.spark import register
 from weft.runtime import jars as libraries
 from weft.runtime.java import get_java
+from weft.steps.environment import KERNEL_JAR
 
-KERNEL_JAR = Path(__file__).with_name("weft-kernel.jar")
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
 COMPILE_ALL = "-XX:-DontCompileHugeMethods"

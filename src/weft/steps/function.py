@@ -7,8 +7,6 @@ them; run from the stored source.
 from __future__ import annotations
 
 import ast
-import importlib.metadata
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +16,13 @@ from weft import codec
 from weft.canonical import digest
 from weft.reason import reason_of
 from weft.schema.schema import Schema, SchemaError, StoredSchema, nearest
+from weft.steps.environment import (
+    installed,
+    kernel_version,
+    package_of,
+    python_version,
+    spark_version,
+)
 from weft.steps.module import FunctionError, failed_line, load_modules, parse_module, read_modules
 from weft.steps.normal import normalised
 
@@ -50,7 +55,9 @@ class FunctionVersion:
     """One version of a function: its name, its hash, and all that is needed to run it again.
 
     `form` is `row` (a record as a dict in, a dict or None out), `batch` (an Arrow RecordBatch in
-    and out) or `class` (a source or sink).
+    and out) or `class` (a source or sink). `version` covers all but `modules` as they are laid out,
+    `returns`, `adds` and `installed`; a version that was recorded before there was a `kernel` in it
+    has none, and stays what it was.
     """
 
     ref: str
@@ -63,6 +70,10 @@ class FunctionVersion:
     needs: tuple[str, ...] = ()
     python: str = ""
     spark: str = ""
+    kernel: str = ""
+    """The hash of the kernel that it was declared beside."""
+    installed: Mapping[str, str] = field(default_factory=dict)
+    """Of each package that it needs, the version that was installed where it was declared."""
 
     @property
     def source(self) -> str:
@@ -73,8 +84,41 @@ class FunctionVersion:
         """This function with parameters given: a version of its own."""
         if dict(parameters) == dict(self.parameters):
             return self
-        version = digest({"function": self.version, "parameters": dict(parameters)})
+        version = _bound(self.version, parameters)
         return replace(self, version=version, parameters=dict(parameters))
+
+    def is_intact(self) -> bool:
+        """Whether its version is that of its sources, by the recipe of its time.
+
+        Another Python writes the normal form of a source in another way, and cannot tell.
+        """
+        if self.python != python_version():
+            return True
+        try:
+            made = self._computed(self.kernel)
+        except (FunctionError, KeyError):
+            return False
+        return self.version == (_bound(made, self.parameters) if self.parameters else made)
+
+    def following(self, old: FunctionVersion) -> FunctionVersion:
+        """This version under the hash of an older one that is the same but has no kernel recorded."""
+        if old.kernel or old.parameters or self._computed("") != old.version:
+            return self
+        return replace(self, version=old.version, kernel="")
+
+    def _computed(self, kernel: str) -> str:
+        module, _, name = self.ref.partition(":")
+        trees = {other: parse_module(text, other) for other, text in self.modules.items()}
+        sources = {other: normalised(tree) for other, tree in trees.items()}
+        sources[module] = normalised(trees[module], name)
+        recipe = {
+            "name": name,
+            "sources": sources,
+            "needs": list(self.needs),
+            "python": self.python,
+            "spark": self.spark,
+        }
+        return digest(recipe | ({"kernel": kernel} if kernel else {}))
 
     def result(self, columns: Schema) -> Schema:
         """The columns that it returns for records of these columns."""
@@ -126,36 +170,25 @@ def find(ref: str, folder: Path) -> FunctionVersion:
     tree = parse_module(modules[module], module)
     definition = _definition(tree, name, ref)
     declared = _declaration(definition, ref)
-    python, spark = ".".join(platform.python_version_tuple()[:2]), _spark_version()
-    others = {other: normalised(parse_module(text, other)) for other, text in modules.items()}
-    others[module] = normalised(tree, name)
-    version = digest(
-        {
-            "name": name,
-            "sources": others,
-            "needs": declared["needs"],
-            "python": python,
-            "spark": spark,
-        }
-    )
-    return FunctionVersion(
+    needs = _needs(declared["needs"], ref)
+    found = FunctionVersion(
         ref=ref,
-        version=version,
+        version="",
         form=_form(definition, ref),
         modules=modules,
         returns=_schema(declared["returns"], ref),
         adds=_schema(declared["adds"], ref),
-        needs=tuple(declared["needs"]),
-        python=python,
-        spark=spark,
+        needs=needs,
+        python=python_version(),
+        spark=spark_version(),
+        kernel=kernel_version(),
+        installed=installed(needs),
     )
+    return replace(found, version=found._computed(found.kernel))
 
 
-def _spark_version() -> str:
-    try:
-        return importlib.metadata.version("pyspark")
-    except importlib.metadata.PackageNotFoundError:
-        return "none"
+def _bound(version: str, parameters: Mapping[str, Any]) -> str:
+    return digest({"function": version, "parameters": dict(parameters)})
 
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -221,6 +254,20 @@ def _declaration(definition: Definition, ref: str) -> dict[str, Any]:
                     function=ref,
                 ) from failure
     return declared
+
+
+def _needs(needs: Any, ref: str) -> tuple[str, ...]:
+    listed = needs if isinstance(needs, list | tuple) else [None]
+    wrong = [need for need in listed if not isinstance(need, str) or package_of(need) is None]
+    if wrong:
+        shown = repr(wrong[0] if listed is needs else needs)
+        raise FunctionError(
+            f"`needs` of function {ref!r} names no package: {shown[:80]}.",
+            code="function.declaration",
+            hint='Write a list of packages as pip takes them, such as ["geopy==2.4"].',
+            function=ref,
+        )
+    return tuple(needs)
 
 
 def _schema(columns: Mapping[str, str] | None, ref: str) -> Schema | None:
