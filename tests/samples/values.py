@@ -38,6 +38,7 @@ from weft.streams.note import Definitions, Note
 from weft.streams.storage import Owner
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
 from weft.weaver.events import Event
+from weft.weaver.functions import DeployRecord
 from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
@@ -360,6 +361,10 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     Remark: tuple(entry for entry in ADMITTED if isinstance(entry, Remark)),
     Batch: (Batch(7),),
     Deployed: (Deployed("9a" * 32),),
+    DeployRecord: (
+        DeployRecord(1, "9a" * 32, MOMENT),
+        DeployRecord(12, "9a" * 32, LATER, {"orders": 0, "clean-orders": 7}),
+    ),
     Event: (
         Event(1, "project.deployed", MOMENT),
         Event(12, "knot.tied", LATER, {"stream": "orders", "knot": 3, "rows": {"orders": 8}}),

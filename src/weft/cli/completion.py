@@ -44,6 +44,7 @@ products = _completes("/products", "name", "products")
 rules = _completes("/rules", "id")
 operations = _completes("/operations", "id")
 branches = _completes("/branches", "name")
+functions = _completes("/functions", "ref")
 
 
 def _asked(terminal: Terminal, path: str, key: str) -> list[str] | None:
@@ -62,7 +63,8 @@ def _asked(terminal: Terminal, path: str, key: str) -> list[str] | None:
 def _names(answer: Any, key: str) -> list[str]:
     if not isinstance(answer, list):
         raise ValueError("no list of things")
-    return [str(one[key]) for one in answer if isinstance(one, dict) and key in one]
+    named = [str(one[key]) for one in answer if isinstance(one, dict) and key in one]
+    return list(dict.fromkeys(named))
 
 
 def _read(written: str) -> list[str]:

@@ -11,6 +11,7 @@ from weft.cli.command import Group
 from weft.cli.completion import completion
 from weft.cli.demo import demo
 from weft.cli.events import events
+from weft.cli.function import function
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.logs import logs
@@ -64,6 +65,7 @@ for command in (
     events,
     logs,
     rule,
+    function,
     rollback,
     replay,
     bisect,

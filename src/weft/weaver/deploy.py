@@ -78,6 +78,8 @@ async def deploy(
     deployed = weaver.catalog.find_project()
     if deployed is not None and deployed.name != project.name and not rename:
         raise OtherProjectError(deployed.name, project.name)
+    if deployed is not None:
+        project = _following(project, deployed)
     writes, changes = weaver.catalog.deploy(project)
     effects = tuple(_effects(weaver, project, changes))
     _refuse(effects)
@@ -104,9 +106,21 @@ async def deploy(
         events = weaver.events.write(
             "project.deployed", added=told.added, changed=told.changed, removed=told.removed
         )
-        weaver.store.apply([*writes, *events])
+        weaver.store.apply([*writes, *weaver.functions.deployed(project), *events])
         weaver.changed()
     return told
+
+
+def _following(project: Project, old: Project) -> Project:
+    """A project whose functions that are as they were keep the versions that they had.
+
+    One that was recorded before the kernel counted is not another one for that, and its pipelines are not changed.
+    """
+    functions = {
+        ref: function.following(old.functions[ref]) if ref in old.functions else function
+        for ref, function in project.functions.items()
+    }
+    return replace(project, functions=functions)
 
 
 def install(weaver: Weaver, version: str) -> None:
@@ -116,7 +130,8 @@ def install(weaver: Weaver, version: str) -> None:
     events = weaver.events.write(
         "project.deployed", added=changes.added, changed=changes.changed, removed=changes.removed
     )
-    weaver.store.apply([*writes, *_left_behind(weaver, project), *events])
+    noted = weaver.functions.deployed(project)
+    weaver.store.apply([*writes, *_left_behind(weaver, project), *noted, *events])
     weaver.changed()
 
 

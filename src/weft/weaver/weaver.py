@@ -27,6 +27,7 @@ from weft.weaver.catalog import (
     store_stream,
 )
 from weft.weaver.events import Events
+from weft.weaver.functions import Functions
 from weft.weaver.guards import Guards
 from weft.weaver.identity import open_generation
 from weft.weaver.knots import Knots, PinRequest
@@ -107,6 +108,7 @@ class Weaver:
         self.leases = Leases(self.records, self.clock)
         self.catalog = Catalog(self.records)
         self.rules = Rules(self.records, self.clock, self.knots, self.events)
+        self.functions = Functions(self.records, self.clock, self.catalog, self.rules, self.knots)
         self.operations = Operations(self)
         self.replays = Replays(self)
         self.workers = Workers(self.clock, self.catalog, self.leases, self.operations.is_stopped)
