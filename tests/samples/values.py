@@ -76,6 +76,7 @@ RICH_FUNCTION = FunctionVersion(
 
 FILE = DataFile("0000000007-00000.parquet", rows=8, bytes=900, sha256="ab" * 32)
 OUTPUT = Output(rows=8, bytes=900, hash="cd" * 32, version=7, files=(FILE,))
+ROOTED = replace(OUTPUT, files=(replace(FILE, root="ef" * 32),), schema=ORDERS.fingerprint)
 STEP_RECORD = StepRecord(
     function="clean",
     version="12" * 32,
@@ -108,7 +109,7 @@ FACTS = Facts(
     completed=LATER,
 )
 RICH_FACTS = Facts(
-    outputs={"revenue": replace(OUTPUT, version=None), "revenue.late": OUTPUT, "large": OUTPUT},
+    outputs={"revenue": replace(ROOTED, version=None), "revenue.late": ROOTED, "large": OUTPUT},
     schema=NESTED.fingerprint,
     schemas={
         "revenue": StreamSchema(NESTED.fingerprint, "main", NESTED.to_json()),

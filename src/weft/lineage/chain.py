@@ -20,6 +20,8 @@ class Line:
     head: int | None
     last: int
     live: frozenset[int] = field(default_factory=frozenset)
+    start: int = 0
+    """The files of knots up to this one are not read: a verification since a later knot was asked for."""
 
     @property
     def pending(self) -> Knot | None:

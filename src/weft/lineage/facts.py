@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from weft.lineage.ledger import Ledger
 from weft.windows.watermark import Watermarks
 
 StreamKind = Literal["main", "side", "dead", "late"]
+MaybeHash = Annotated[str | None, Field(exclude_if=lambda value: value is None)]
+"""A hash that is left out of the form where there is none: facts of an older version are sealed as they were told."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,8 @@ class DataFile:
     rows: int
     bytes: int
     sha256: str
+    root: MaybeHash = None
+    """The root of the tree over the hashes of its rows, in their order; files had none once."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class Output:
     hash: str
     version: int | None = None
     files: tuple[DataFile, ...] = ()
+    schema: MaybeHash = None
+    """The fingerprint of the rows' columns."""
 
 
 @dataclass(frozen=True)

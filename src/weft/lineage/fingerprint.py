@@ -44,17 +44,27 @@ def record_hash(record: Mapping[str, Any], schema: Mapping[str, Any]) -> bytes:
 
 def hasher(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
     """What hashes the records of a schema, one by one."""
-    columns = [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL)]
-    encode = _fields(columns)
+    encode = former(schema)
+    return lambda record: hashlib.sha256(encode(record)).digest()
 
-    def hash_record(record: Mapping[str, Any]) -> bytes:
+
+def former(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
+    """What brings the records of a schema into the form that is hashed, one by one."""
+    encode = _fields(user_columns(schema))
+
+    def form(record: Mapping[str, Any]) -> bytes:
         data = encode(record)
         system = record.get(WEFT)
         if system is not None and system["id"] is not None:
             data += _bytes(system["id"].encode())
-        return hashlib.sha256(data).digest()
+        return data
 
-    return hash_record
+    return form
+
+
+def user_columns(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The columns of a schema that are the user's own."""
+    return [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL)]
 
 
 def canonical(value: Any, kind: Any) -> bytes:

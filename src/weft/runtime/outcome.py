@@ -51,13 +51,17 @@ def commit(
         committed = run.tables.commit(stream, columns, note, output.files)
         held = sum(file.bytes for file in committed.files)
         outputs[stream] = replace(
-            output, bytes=held, files=committed.files, version=committed.version
+            output,
+            bytes=held,
+            files=committed.files,
+            version=committed.version,
+            schema=schemas[stream].fingerprint,
         )
     run.faults.reach("between")
 
-    output = written.outputs[own.column]
     columns = woven.columns(own)
     schemas[own.stream] = _schema(columns, "main")
+    output = replace(written.outputs[own.column], schema=schemas[own.stream].fingerprint)
     ledger = run.shape.ledger(woven.weave, written)
     now = iso(SystemClock().now())
     facts = Facts(

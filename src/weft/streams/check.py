@@ -50,7 +50,8 @@ def check_table(
     whole = {
         number: output
         for number, output in written.items()
-        if _check_files(stream, folder, number, output, number in line.live, report)
+        if number > line.start
+        and _check_files(stream, folder, number, output, number in line.live, report)
     }
     if rehash is not None:
         _check_rows(stream, folder, whole, rehash, report)
@@ -235,6 +236,12 @@ def _check_rows(
                 "file.rows",
                 where,
                 f"it has {one.rows} rows, not {file.rows}",
+            )
+            report.expect(
+                None in (one.root, file.root) or one.root == file.root,
+                "file.root",
+                where,
+                f"the tree over the hashes of its rows has not the root that knot {number} recorded",
             )
             total += one.total
         report.expect(

@@ -87,6 +87,7 @@ def _file(add: Mapping[str, Any]) -> DataFile:
         rows=orjson.loads(add["stats"])["numRecords"],
         bytes=add["size"],
         sha256=add["tags"]["weft.sha256"],
+        root=add["tags"].get("weft.root"),
     )
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.lineage.fingerprint import MODULUS, hasher
+from weft.lineage.hashtree import HashTree
 
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 POOLED_BYTES = 4 << 20
@@ -23,12 +24,14 @@ POOLED_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class FileHash:
-    """What was found in a file: its rows and the sum of their hashes, or why it cannot be read."""
+    """What was found in a file: its rows, the sum of their hashes and the root over them, or why it cannot be read."""
 
     path: str
     rows: int = 0
     total: int = 0
     flaw: str | None = None
+    root: str | None = None
+    """None where rows are not hashed in their order."""
 
 
 class Rehash(Protocol):
@@ -54,18 +57,28 @@ def plain(paths: Sequence[str]) -> Iterator[FileHash]:
 def hash_file(path: str) -> FileHash:
     """Hash the rows of one Parquet file of a stream."""
     total = rows = 0
+    tree = HashTree()
     try:
         with pq.ParquetFile(path) as parquet:
-            hashed = hasher(orjson.loads(parquet.schema_arrow.metadata[SPARK_SCHEMA]))
-            for record in _records(parquet):
-                total += int.from_bytes(hashed(record), "big")
+            hashed = hasher(spark_schema(parquet))
+            for record in records_of(parquet):
+                found = hashed(record)
+                total += int.from_bytes(found, "big")
+                tree.add(found)
                 rows += 1
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         return FileHash(path, flaw=f"{type(error).__name__}: {error}")
-    return FileHash(path, rows, total % MODULUS)
+    return FileHash(path, rows, total % MODULUS, root=tree.root())
 
 
-def _records(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+def spark_schema(parquet: pq.ParquetFile) -> dict[str, Any]:
+    """The schema of a stream's file, as Spark writes it in JSON."""
+    schema: dict[str, Any] = orjson.loads(parquet.schema_arrow.metadata[SPARK_SCHEMA])
+    return schema
+
+
+def records_of(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+    """The rows of a stream's file in their order, as they are hashed."""
     for batch in parquet.iter_batches():
         assert isinstance(batch, pa.RecordBatch)
         yield from _counted(batch).to_pylist(maps_as_pydicts="strict")

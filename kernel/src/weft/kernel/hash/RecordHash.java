@@ -11,7 +11,8 @@ import weft.kernel.bytes.Sha256;
 
 /**
  * Hashes the records of one stream, each by SHA-256 over the canonical form of the user's columns
- * and the record's id, and sums the hashes. Used by one task; makes no garbage per record.
+ * and the record's id, and sums the hashes; one that is rooted builds a tree over them in their
+ * order too. Used by one task; makes no garbage per record.
  */
 public final class RecordHash {
   public static final String WEFT = "_weft";
@@ -27,9 +28,20 @@ public final class RecordHash {
   private final byte[] hash = new byte[HASH_BYTES];
   private final MessageDigest sha256 = Sha256.digest();
   private final HashSum sum = new HashSum();
+  private final HashTree tree;
   private long rows;
 
   public RecordHash(StructType schema) {
+    this(schema, null);
+  }
+
+  /** One for the rows of a file, in the order in which they are in it. */
+  public static RecordHash rooted(StructType schema) {
+    return new RecordHash(schema, new HashTree());
+  }
+
+  private RecordHash(StructType schema, HashTree tree) {
+    this.tree = tree;
     StructField[] fields = schema.fields();
     this.columns = (int) Arrays.stream(fields).takeWhile(field -> !isSystem(field.name())).count();
     if (Arrays.stream(fields).skip(columns).anyMatch(field -> !isSystem(field.name()))) {
@@ -64,6 +76,9 @@ public final class RecordHash {
       throw new IllegalStateException(e);
     }
     sum.add(hash);
+    if (tree != null) {
+      tree.add(hash);
+    }
     rows++;
   }
 
@@ -83,6 +98,11 @@ public final class RecordHash {
 
   public HashSum sum() {
     return sum;
+  }
+
+  /** The root of the tree over the hashes, null without one or without rows; ends the tree. */
+  public String root() {
+    return tree == null ? null : tree.root();
   }
 
   public long rows() {

@@ -3,9 +3,9 @@
  *
  * <p>{@link weft.kernel.hash.CanonicalForm} says which bytes a value is, {@link
  * weft.kernel.hash.RecordHash} hashes the rows of a task over them, and {@link
- * weft.kernel.hash.HashSum} adds the hashes up. The spine does that as it writes; {@link
- * weft.kernel.hash.Fingerprints} does it to rows that lie somewhere already, by {@link
- * weft.kernel.hash.FingerprintTask} for all of them and {@link weft.kernel.hash.FileHashTask} for
- * each file.
+ * weft.kernel.hash.HashSum} adds the hashes up; {@link weft.kernel.hash.HashTree} is over those of
+ * one file. The spine does that as it writes; {@link weft.kernel.hash.Fingerprints} adds up the
+ * hashes of rows that lie somewhere already, by {@link weft.kernel.hash.FingerprintTask} for all of
+ * them and {@link weft.kernel.hash.FileHashTask} for each file.
  */
 package weft.kernel.hash;

@@ -40,7 +40,7 @@ final class OutputTask {
     this.partition = partition;
     this.report = report;
     StructType schema = spec.schema();
-    this.hash = new RecordHash(schema);
+    this.hash = RecordHash.rooted(schema);
     this.row = new UnsafeRow(schema.length());
     this.system =
         schema.getFieldIndex(RecordHash.WEFT).isDefined()
@@ -99,7 +99,8 @@ final class OutputTask {
             hash.rows(),
             status.getLen(),
             status.getModificationTime(),
-            digest(files, path)));
+            digest(files, path),
+            hash.root()));
     report.hash.add(hash.sum());
   }
 

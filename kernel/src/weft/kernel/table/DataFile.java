@@ -5,10 +5,18 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Serializable;
 import weft.kernel.json.Json;
 
-/** One Parquet file of a stream table; its path is relative to the table's folder. */
-public record DataFile(String path, long rows, long bytes, long modified, String sha256)
+/**
+ * One Parquet file of a stream table.
+ *
+ * @param path relative to the table's folder
+ * @param sha256 of its bytes
+ * @param root of the tree over the hashes of its rows in their order, or null
+ */
+public record DataFile(
+    String path, long rows, long bytes, long modified, String sha256, String root)
     implements Serializable {
   private static final String SHA256 = "weft.sha256";
+  private static final String ROOT = "weft.root";
 
   /** From the form in which the spine reports files and callers hand them to a commit. */
   static DataFile fromJson(JsonNode json, long modified) {
@@ -17,12 +25,16 @@ public record DataFile(String path, long rows, long bytes, long modified, String
         json.required("rows").asLong(),
         json.required("bytes").asLong(),
         modified,
-        json.path("sha256").asText(null));
+        json.path("sha256").asText(null),
+        json.path("root").asText(null));
   }
 
   public ObjectNode toJson() {
     ObjectNode json = Json.object().put("path", path).put("rows", rows).put("bytes", bytes);
-    return sha256 == null ? json : json.put("sha256", sha256);
+    if (sha256 != null) {
+      json.put("sha256", sha256);
+    }
+    return root == null ? json : json.put("root", root);
   }
 
   /** From an {@code add} action of a Delta log. */
@@ -33,7 +45,8 @@ public record DataFile(String path, long rows, long bytes, long modified, String
         stats.isTextual() ? Json.parse(stats.asText()).path("numRecords").asLong() : 0,
         add.path("size").asLong(),
         add.path("modificationTime").asLong(),
-        add.path("tags").path(SHA256).asText(null));
+        add.path("tags").path(SHA256).asText(null),
+        add.path("tags").path(ROOT).asText(null));
   }
 
   ObjectNode toAdd() {
@@ -43,7 +56,10 @@ public record DataFile(String path, long rows, long bytes, long modified, String
     body.put("size", bytes).put("modificationTime", modified).put("dataChange", true);
     body.put("stats", Json.object().put("numRecords", rows).toString());
     if (sha256 != null) {
-      body.putObject("tags").put(SHA256, sha256);
+      ObjectNode tags = body.putObject("tags").put(SHA256, sha256);
+      if (root != null) {
+        tags.put(ROOT, root);
+      }
     }
     return add;
   }
