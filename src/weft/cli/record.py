@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.command import Group, asks_weaver
+from weft.cli.command import Group, asks_weaver, pass_terminal
+from weft.cli.service import storage_option
 from weft.cli.stream import stream_name
 from weft.cli.terminal import Terminal, path_to
 
@@ -66,6 +68,73 @@ def why_not(
         raise click.UsageError("Name a record by its ID, or some with --where.")
     found = terminal.get(path_to("absences", name), id=id, where=where, of=of)
     terminal.show(found, _render_absences)
+
+
+@record.command()
+@stream_name
+@click.argument("id")
+@click.option("--knot", type=int, help="The knot that wrote it; else the newest row with this id.")
+@click.option("--head", metavar="HASH", help="The head that was published; else the newest knot.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the proof to this file."
+)
+@storage_option
+@pass_terminal
+def prove(
+    terminal: Terminal,
+    name: str,
+    id: str,
+    knot: int | None,
+    head: str | None,
+    out: Path | None,
+    storage: Path,
+) -> None:
+    """Write a proof that a record is in STREAM, for whoever knows the hash of a later knot.
+
+    It holds the record, its way to the root of its file, and the knots from its own to the head. How to check it
+    without Weft is in docs/how-to/prove-a-record.md. It reads only, and may run beside a weaver.
+    """
+    from weft import codec
+    from weft.streams.storage import Storage
+    from weft.weaver.proving import prove
+
+    with terminal.wait("Hashing the rows of its file"):
+        proof = codec.to_form(
+            prove(Storage(str(storage.absolute())), name, id, knot=knot, head=head)
+        )
+    if out is None:
+        terminal.show(proof, lambda output, found: output.line(_json(found)))
+        return
+    _write(out, _json(proof) + "\n")
+    told = {"stream": name, "id": id, "head": proof["head"], "knots": len(proof["knots"])}
+    terminal.show({**told, "written": str(out)}, _render_proof)
+
+
+def _json(proof: dict[str, Any]) -> str:
+    import orjson
+
+    return orjson.dumps(proof, option=orjson.OPT_INDENT_2).decode()
+
+
+def _write(out: Path, text: str) -> None:
+    from weft.errors import WeftError
+
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WeftError(
+            f"The proof cannot be written to {out}: {error.strerror}.",
+            code="proof.unwritable",
+            domain="user",
+            hint="Name a file in a folder that is there, and that you may write to.",
+        ) from error
+
+
+def _render_proof(output: Printer, told: dict[str, Any]) -> None:
+    from weft.cli.output import plural
+
+    output.line(f"wrote {told['written']}: {plural(told['knots'], 'knot')}, from the record's to")
+    output.line(f"head {told['head']}")
 
 
 def _render(output: Printer, found: dict[str, Any]) -> None:

@@ -41,6 +41,16 @@ def show(terminal: Terminal, name: str) -> None:
 
 
 @stream.command()
+@click.argument("name", metavar="STREAM", required=False, shell_complete=completion.streams)
+@asks_weaver
+def head(terminal: Terminal, name: str | None) -> None:
+    """The newest knot of STREAM, or of all, with its whole hash: keep it elsewhere, and history is proven by it."""
+    streams = [terminal.get(path_to("streams", name))] if name else terminal.get("/streams")
+    heads = [one for one in streams if name or one["origin"] == one["name"]]
+    terminal.show(heads, _render_heads)
+
+
+@stream.command()
 @stream_name
 @click.option("-n", "--limit", default=20, show_default=True, help="How many knots.")
 @click.option("--before", type=int, metavar="KNOT", help="Only knots before this one.")
@@ -110,6 +120,15 @@ def _render_streams(output: Printer, streams: list[dict[str, Any]]) -> None:
         empty="There are no streams. Deploy a project with `weft apply`.",
         gives=("READ BY", "COLUMNS"),
     )
+
+
+def _render_heads(output: Printer, streams: list[dict[str, Any]]) -> None:
+    # No table: a hash that is cut proves nothing.
+    for found in streams:
+        what = f"knot {found['knot']} of {found['name']}" if found["knot"] else found["name"]
+        output.line(f"{found['hash'] or 'no knot yet':64}  {what}")
+    if not streams:
+        output.line("There are no streams. Deploy a project with `weft apply`.", style="dim")
 
 
 def _render_stream(output: Printer, found: dict[str, Any]) -> None:

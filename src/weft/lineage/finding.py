@@ -25,6 +25,8 @@ class Verification:
 
     findings: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+    """What was asked about and is as it should be, in a sentence."""
 
     @property
     def is_clean(self) -> bool:
@@ -45,11 +47,13 @@ class Verification:
 
     def confirmed_by(self, again: Verification) -> Verification:
         """Only what a second look finds too: a pipeline that runs is seen in the middle of a batch."""
-        return Verification([one for one in self.findings if one in again.findings], again.counts)
+        found = [one for one in self.findings if one in again.findings]
+        return Verification(found, again.counts, again.remarks)
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "clean": self.is_clean,
             "counts": dict(self.counts),
+            "remarks": self.remarks,
             "findings": [finding.to_dict() for finding in self.findings],
         }

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
+from weft.lineage.since import Since
 from weft.operations.operation import Hold
 from weft.sources.kept import damage
 from weft.streams.presence import PipelineRecord
@@ -130,20 +131,29 @@ def verify_storage(
     *,
     deep: bool = False,
     rehash: Rehash = plain,
+    since: Since | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
-    """Verify everything below a storage folder, whether its weaver runs or not; `deep` hashes every row again."""
+    """Verify everything below a storage folder, whether its weaver runs or not; `deep` hashes every row again.
+
+    With `since` only the files of knots from there on are read, and a published head is looked for in the chain.
+    """
     way = rehash if deep else None
-    found = _look(storage, way, progress)
+    found = _look(storage, way, since, progress)
     # What runs is seen in the middle of a batch; what is wrong stays so.
-    return found if found.is_clean else found.confirmed_by(_look(storage, way, progress))
+    return found if found.is_clean else found.confirmed_by(_look(storage, way, since, progress))
 
 
-def _look(storage: Storage, rehash: Rehash | None, progress: Callable[[str], None]) -> Verification:
+def _look(
+    storage: Storage,
+    rehash: Rehash | None,
+    since: Since | None,
+    progress: Callable[[str], None],
+) -> Verification:
     try:
         with RocksSnapshot(Path(storage.store)) as store:
             recorded = StoredRecords(store)
-            report = verify(recorded, storage, rehash=rehash, progress=progress)
+            report = verify(recorded, storage, rehash=rehash, since=since, progress=progress)
             _check_owner(storage, recorded, report)
             _check_sources(storage, recorded, report)
             return report

@@ -94,5 +94,6 @@ def make_stream(**fields: Any) -> dict[str, Any]:
         "knot": 7,
         "last_number": 8,
         "readers": ["clean"],
+        "hash": "cd" * 32,
         **fields,
     }

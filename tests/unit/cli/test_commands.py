@@ -113,6 +113,17 @@ def test_a_knot_is_shown_with_its_ledger_as_a_sum() -> None:
     assert "orders 1–2" in shown
 
 
+def test_a_head_is_printed_with_its_whole_hash() -> None:
+    side = make_stream(name="large", origin="orders")
+    new = make_stream(name="new", origin="new", knot=None, hash=None)
+    weaver = FakeWeaver({"GET /streams": [make_stream(), side, new]})
+    first, second = run("stream", "head", weaver=weaver).stdout.splitlines()
+    assert first.split() == ["cd" * 32, "knot", "7", "of", "orders"]
+    assert second.split() == ["no", "knot", "yet", "new"]
+    weaver = FakeWeaver({"GET /streams/large": side})
+    assert "cd" * 32 in run("stream", "head", "large", weaver=weaver).stdout
+
+
 def test_columns_of_a_stream_are_shown_with_their_types() -> None:
     weaver = FakeWeaver({"GET /streams/orders": make_stream()})
     shown = run("stream", "show", "orders", weaver=weaver).stdout

@@ -28,6 +28,8 @@ class StreamView:
     knot: int | None
     last_number: int
     readers: tuple[str, ...]
+    hash: str | None
+    """That of its newest live knot."""
 
 
 @router.get("/streams", response_model=list[StreamView])
@@ -44,6 +46,7 @@ async def show(weaver: UsesWeaver, name: str) -> Answer:
 
 def _view(weaver: Weaver, stream: Stream) -> StreamView:
     head = weaver.knots.head(stream.origin)
+    newest = weaver.knots.newest(stream.origin)
     schema = weaver.catalog.schema(stream.schema) if stream.schema else None
     return StreamView(
         name=stream.name,
@@ -56,4 +59,5 @@ def _view(weaver: Weaver, stream: Stream) -> StreamView:
         knot=head.number,
         last_number=head.last,
         readers=tuple(pipeline.name for pipeline in weaver.catalog.readers(stream.name)),
+        hash=newest.hash if newest else None,
     )
