@@ -1,5 +1,5 @@
 """The normal form of Python source, in which comments, layout and docstrings leave no trace.
-Called to version functions."""
+Called to version functions; recorded versions are proven by it, so what it writes stays the same."""
 
 from __future__ import annotations
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from weft.canonical import digest
 from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
 from weft.lineage.since import Since
 from weft.operations.operation import Hold
+from weft.project.definition import Project
 from weft.sources.kept import damage
 from weft.streams.presence import PipelineRecord
 from weft.streams.rehash import Rehash, plain
@@ -103,6 +105,11 @@ class StoredRecords:
         form = self._form("rules", "version", name, version)
         return form is not None and content_hash(form) == version
 
+    def projects(self) -> Iterator[tuple[str, Project]]:
+        """Every version of the project that was deployed, with the hash that it is stored under."""
+        for name, project in self._entries(Project, "projects"):
+            yield name.rpartition(b"\x00")[2].decode(errors="replace"), project
+
     def _find(self, kind: type[T], *parts: str | int) -> T | None:
         form = self._form(*parts)
         return None if form is None else value_of(kind, form)
@@ -118,10 +125,13 @@ class StoredRecords:
         return open_record(name, value)
 
     def _scan(self, kind: type[T], *parts: str | int) -> Iterator[T]:
+        return (value for _, value in self._entries(kind, *parts))
+
+    def _entries(self, kind: type[T], *parts: str | int) -> Iterator[tuple[bytes, T]]:
         try:
             for name, value in self._store.scan(key_range(*parts)):
                 if is_intact(name, value):
-                    yield value_of(kind, open_record(name, value))
+                    yield name, value_of(kind, open_record(name, value))
         except StoreDamagedError:
             return  # `damage` has told of it
 
@@ -155,6 +165,7 @@ def _look(
             recorded = StoredRecords(store)
             report = verify(recorded, storage, rehash=rehash, since=since, progress=progress)
             _check_owner(storage, recorded, report)
+            _check_code(recorded, report)
             _check_sources(storage, recorded, report)
             return report
     except StoreDamagedError as error:
@@ -174,6 +185,25 @@ def _check_owner(storage: Storage, recorded: StoredRecords, report: Verification
         "the weaver's store",
         f"it keeps history {keeps}, and the storage belongs to {owner.history if owner else None}",
     )
+
+
+def _check_code(recorded: StoredRecords, report: Verification) -> None:
+    """Every version of the project has the hash that it is known by, and the functions in it have theirs."""
+    seen: set[str] = set()
+    for name, project in recorded.projects():
+        where = f"project {name[:10]}"
+        report.expect(project.hash == name, "project.altered", where, "it has another hash")
+        for function in project.functions.values():
+            # The same function is in most of them, and its sources take a while to read.
+            known = digest([function.version, dict(function.modules)])
+            if known not in seen:
+                seen.add(known)
+                report.expect(
+                    function.is_intact(),
+                    "function.altered",
+                    f"function {function.ref} of {where}",
+                    "its sources are not those that its version was made of",
+                )
 
 
 def _check_sources(storage: Storage, recorded: StoredRecords, report: Verification) -> None:

@@ -24,6 +24,8 @@ from weft.steps.function import FunctionVersion, find
 from weft.steps.module import parse_module
 from weft.steps.normal import normalised
 
+OLD_VERSION = "115ee87a901ae33e7d532e8e94531a9548017259bc9cbc756ba332565e242559"
+NEW_VERSION = "d0d0f30753730214bf8707cec305122dde8af521d753a763012697b76856f392"
 NEEDY = """
     from weft.steps.function import function
 
@@ -153,3 +155,13 @@ def test_what_was_not_recorded_is_not_told_as_different(shop: Path) -> None:
 def test_another_python_does_not_judge_what_it_writes_in_another_way(shop: Path) -> None:
     found = find("shop.rules:mask", shop)
     assert replace(found, python="2.7").is_intact()
+
+
+@pytest.mark.skipif(
+    python_version() != "3.11", reason="each Python writes syntax trees its own way"
+)
+def test_the_recipe_of_a_version_stays_what_it_was(shop: Path) -> None:
+    found = find("shop.rules:mask", shop)
+    then = replace(found, python="3.11", spark="4.2.0", needs=("numpy>=2",), kernel="")
+    assert replace(then, version=OLD_VERSION).is_intact()
+    assert replace(then, version=NEW_VERSION, kernel="ab" * 32).is_intact()

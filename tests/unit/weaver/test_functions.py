@@ -14,7 +14,11 @@ from tests.unit.weaver.chain import tie
 from tests.unit.weaver.test_http import ask
 from weft.loading.load import load
 from weft.steps.step import steps_from
+from weft.streams.storage import Storage
 from weft.weaver.store.memory import MemoryStore
+from weft.weaver.store.records import put
+from weft.weaver.store.rocks import RocksStore
+from weft.weaver.verification import verify_storage
 from weft.weaver.weaver import Weaver
 from weft.weaving.rule import Rule
 
@@ -241,3 +245,22 @@ def test_a_function_of_before_the_kernel_counted_stays_as_it_is_when_it_is_deplo
     assert shop.get("rules:mask")["kernel"] is None and shop.get("rules:mask")["intact"]
     shop.deploy(project(), tables="KEEP = 2\n")
     assert shop.get("rules:mask")["kernel"] is not None
+
+
+def test_a_stored_source_that_was_changed_is_found_by_verify(tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text(RULES)
+    (tmp_path / "tables.py").write_text(TABLES)
+    found = load(project(), folder=tmp_path, runs_code=False)
+    function = found.functions["rules:mask"]
+    forged = replace(function, modules={**function.modules, "tables": "KEEP = 2\n"})
+    altered = replace(found, functions={"rules:mask": forged})
+    store = RocksStore(tmp_path / "weaver")
+    store.apply([put("projects", found.hash, value=found)])
+    store.close()
+    assert verify_storage(Storage(str(tmp_path))).findings == []
+    store = RocksStore(tmp_path / "weaver")
+    # With a checksum as it should be: whoever wrote it could write everything.
+    store.apply([put("projects", found.hash, value=altered)])
+    store.close()
+    codes = [finding.code for finding in verify_storage(Storage(str(tmp_path))).findings]
+    assert codes == ["project.altered", "function.altered"]
