@@ -266,6 +266,8 @@ def _watched(terminal: Terminal, found: dict[str, Any]) -> dict[str, Any]:
 
 def render_replay(output: Printer, found: dict[str, Any]) -> None:
     """What a replay does, and what came of it."""
+    for warning in found["warnings"]:
+        output.line(f"Differs from when it ran: {warning}", style="yellow")
     knots = f"knots {found['after'] + 1} to {found['upto']} of {found['stream']}"
     if found["status"] == "planned":
         output.line(f"To replay {knots}:")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from weft.project.definition import Project
 from weft.queries.change import compare_kept
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.request import ReplayRequest
+from weft.steps.environment import differences
 from weft.weaver.catalog import Pipeline, declared
 
 if TYPE_CHECKING:
@@ -117,6 +118,34 @@ def _meaning(project: Project, pipeline: Pipeline) -> Any:
         codec.to_form(replace(project.stream(spec.to), sinks=())),
         [project.schema_of(name).fingerprint for name in spec.inputs],
     ]
+
+
+def _check_functions(project: Project, knot: Knot) -> None:
+    """Refuse a stored function that is not the one whose version a knot names."""
+    spec = project.pipelines.get(knot.pipeline)
+    for ref in spec.functions if spec else ():
+        if not project.functions[ref].is_intact():
+            raise ReplayError(
+                f"Function '{ref}', by which knot {knot.number} of stream '{knot.stream}' was made, is not kept as it "
+                "was: its source was altered.",
+                code="replay.altered-definition",
+                domain="conflict",
+                hint="`weft verify` says what else was; `weft store rebuild` makes projects anew from their tables.",
+                function=ref,
+                knot=knot.number,
+            )
+
+
+def unlike(weaver: Weaver, steps: Sequence[Step]) -> list[str]:
+    """What is installed here and differs from what was when the functions of a replay were declared."""
+    found: list[str] = []
+    for leg in (step.leg for step in steps if isinstance(step, Rerun)):
+        for phase in leg.phases:
+            project = weaver.catalog.version(phase.project)
+            spec = project.pipelines.get(leg.pipeline)
+            for ref in spec.functions if spec else ():
+                found += [f"{ref}: {told}" for told in differences(project.functions[ref])]
+    return list(dict.fromkeys(found))
 
 
 class _Plan:
@@ -357,6 +386,7 @@ class _Plan:
             version = self._declared(known, project).get(knot.pipeline)
             if version and recorded == (digest([version, rules]) if rules else version):
                 self._check_rules(knot)
+                _check_functions(project, knot)
                 return known, version
         raise ReplayError(
             f"The definition by which knot {knot.number} of stream '{knot.stream}' was made is not kept as it was: "

@@ -29,6 +29,7 @@ REPLAY: dict[str, Any] = {
         }
     ],
     "comparison": None,
+    "warnings": [],
     "progress": None,
     "asked": "2026-01-01T00:00:00Z",
     "finished": "2026-01-01T00:00:02Z",

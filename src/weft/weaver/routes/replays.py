@@ -15,6 +15,7 @@ from weft.replays.compared import RowComparison
 from weft.replays.report import LegReport, first_of
 from weft.replays.request import ReplayRequest
 from weft.weaver.promoting import promoted
+from weft.weaver.replaying import unlike
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
 from weft.weaver.routes.operations import OperationView
@@ -71,6 +72,8 @@ class ReplayView:
     """The first thing that differs."""
     legs: tuple[LegReport, ...] = ()
     comparison: RowComparison | None = None
+    warnings: tuple[str, ...] = ()
+    """What is installed here and differs from what was when a function that is run again was declared."""
     progress: Progress | None = None
     asked: str | None = None
     finished: str | None = None
@@ -114,7 +117,9 @@ async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
         lines = tuple(line for step in steps for line in step.describe())
         return Answer(
             ReplayView(
-                None, "planned", asked.stream, asked.after, asked.upto, lines, bool(asked.what_if)
+                *(None, "planned", asked.stream, asked.after, asked.upto, lines),
+                changes=bool(asked.what_if),
+                warnings=tuple(unlike(weaver, steps)),
             )
         )
     operation = await weaver.operations.run(
@@ -181,6 +186,7 @@ def view(weaver: UsesWeaver, operation: Operation) -> ReplayView:
         first=first,
         legs=tuple(codec.from_form(LegReport, leg) for leg in legs),
         comparison=None if comparison is None else codec.from_form(RowComparison, comparison),
+        warnings=tuple(unlike(weaver, operation.steps)),
         progress=None if operation.is_over else weaver.replays.progress(operation.id),
         asked=operation.asked,
         finished=operation.finished,
