@@ -23,6 +23,7 @@ from weft.cli.record import record
 from weft.cli.replay import replay
 from weft.cli.rollback import rollback
 from weft.cli.rule import rule
+from weft.cli.scaling import scaling
 from weft.cli.service import checkpoint, status, weaver
 from weft.cli.state import state, windows
 from weft.cli.store import backup, restore, store
@@ -70,6 +71,7 @@ for command in (
     replay,
     bisect,
     operation,
+    scaling,
     verify,
     store,
     backup,

@@ -1,0 +1,286 @@
+"""`weft scaling`: how many executors there should be, tried on arrivals that were recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.command import Group, pass_terminal
+from weft.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from weft.cli.output import Printer
+    from weft.scaling.arrivals import Arrivals
+    from weft.scaling.policy import ScalingTerms
+
+NO_COST = 1.0
+
+
+@click.group(cls=Group)
+def scaling() -> None:
+    """Scaling: how many executors a load needs."""
+
+
+def _terms(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what executors can do and what is asked of them."""
+    above = click.FloatRange(min=0, min_open=True)
+    options = [
+        click.option(
+            "--capacity",
+            type=above,
+            metavar="RATE",
+            help="Records a second that one executor serves.  [default: an eighth of the 99th "
+            "percentile of the arrivals]",
+        ),
+        click.option(
+            "--start-up",
+            type=click.FloatRange(min=0),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="From asking for an executor to its first record.",
+        ),
+        click.option(
+            "--objective",
+            type=above,
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="No record may wait longer.",
+        ),
+        click.option(
+            "--interval",
+            type=above,
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="From one decision to the next.",
+        ),
+        click.option(
+            "--minimum",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Executors that are always there.",
+        ),
+        click.option(
+            "--maximum",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Executors at most.",
+        ),
+        click.option(
+            "--form",
+            type=click.Choice(["auto", "counts", "arrivals"]),
+            default="auto",
+            show_default=True,
+            help="Whether a line of the file is a count of records or one record.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@scaling.command()
+@click.option(
+    "--arrivals",
+    "file",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="CSV, also gzipped: a time and a count a line, or a line a record with its time first.",
+)
+@_terms
+@click.option(
+    "--initial",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Executors at the beginning.  [default: the minimum]",
+)
+@pass_terminal
+def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any) -> None:
+    """Play every model and policy over a file of arrivals, and see what each would have cost.
+
+    Beside them stand the reactive rule (ds2), as many executors as the peak needs, and the least that would have been
+    enough had one known. `weft` is what Weft does: a model acts only while it did better than the reactive rule in the
+    days before. Nobody sees what has not come yet.
+    """
+    from weft.codec import to_form
+    from weft.scaling.contest import contest as play_all
+
+    arrivals, terms = _given(file, **said)
+    with terminal.wait("Playing everyone over the arrivals"):
+        found = play_all(arrivals, terms, initial=initial)
+    form = to_form(found)
+    form |= {"file": str(file), "start": arrivals.start.isoformat(), "missing": arrivals.missing}
+    form["capacity"] = 1 / terms.cost_s
+    terminal.show(form, _render_contest)
+
+
+@scaling.command("what-if")
+@click.option(
+    "--arrivals",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The load: arrivals as they were recorded, as for `weft scaling contest`.",
+)
+@click.option(
+    "--rate",
+    metavar="RATE",
+    help="Records a second; or xN for N times those of --arrivals.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    type=click.FloatRange(min=2),
+    default=3600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a given rate goes on.",
+)
+@click.option(
+    "--cost",
+    type=click.FloatRange(min=0, min_open=True),
+    default=NO_COST,
+    show_default=True,
+    metavar="N",
+    help="A record takes N times as long as now, as with one more rule.",
+)
+@click.option(
+    "--executors",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Always so many.  [default: as many as the reactive rule says]",
+)
+@_terms
+@pass_terminal
+def ask(
+    terminal: Terminal,
+    /,
+    file: Path | None,
+    rate: str | None,
+    seconds: float,
+    cost: float,
+    executors: int | None,
+    **said: Any,
+) -> None:
+    """Say how a load would be served: when it breaks the objective, how long records wait, and what is enough."""
+    from weft.codec import to_form
+    from weft.scaling.arrivals import steady
+    from weft.scaling.what_if import what_if
+
+    factor, number = _rate(rate)
+    if (file is None) == (number is None):
+        raise click.UsageError(
+            "Say what comes: --arrivals FILE with or without --rate xN, or --rate RATE."
+        )
+    if file is not None:
+        arrivals, terms = _given(file, **said)
+        arrivals = arrivals.scaled(factor)
+    else:
+        if said["capacity"] is None:
+            raise click.UsageError("A rate needs --capacity: what one executor serves.")
+        assert number is not None
+        arrivals = steady(number, seconds=seconds, start=datetime.now(UTC))
+        terms = _asked(**said)
+    terms = replace(terms, cost_s=terms.cost_s * cost)
+    found = to_form(what_if(arrivals, terms, executors=executors))
+    terminal.show(found | {"objective_s": terms.objective_s}, _render_answer)
+
+
+def _rate(text: str | None) -> tuple[float, float | None]:
+    """A factor, and a rate where one was given."""
+    if text is None:
+        return 1.0, None
+    try:
+        number = float(text.removeprefix("x"))
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise click.BadParameter(f"'{text}' is no rate; say 250, or x2.", param_hint="--rate")
+    return (number, None) if text.startswith("x") else (1.0, number)
+
+
+def _given(file: Path, *, form: Any, **said: Any) -> tuple[Arrivals, ScalingTerms]:
+    """The arrivals of a file, and terms for them."""
+    from weft.scaling.arrivals import read_arrivals
+    from weft.scaling.contest import terms_for
+
+    step_s = said["interval"] / 12
+    arrivals = read_arrivals(file, form=form, step_s=step_s)
+    terms = _asked(form=form, **said)
+    fitted = terms_for(arrivals, terms)
+    return arrivals, terms if said["capacity"] is not None else fitted
+
+
+def _asked(
+    *,
+    capacity: float | None,
+    start_up: float,
+    objective: float,
+    interval: float,
+    minimum: int,
+    maximum: int | None,
+    form: str,
+) -> ScalingTerms:
+    from weft.scaling.policy import MOST_EXECUTORS, ScalingTerms
+
+    return ScalingTerms(
+        cost_s=1 / capacity if capacity else NO_COST,
+        start_up_s=start_up,
+        objective_s=objective,
+        interval_s=interval,
+        minimum=minimum,
+        maximum=maximum or MOST_EXECUTORS,
+    )
+
+
+def _render_contest(output: Printer, found: dict[str, Any]) -> None:
+    days = found["intervals"] * found["terms"]["interval_s"] / 86_400
+    output.line(
+        f"{days:.1f} days from {found['start']}; an executor serves {found['capacity']:.4g} a second; "
+        f"the optimum is {found['optimum_hours']:,.1f} executor-hours."
+    )
+    output.line()
+    output.table(
+        ["CONTESTANT", "WITHIN %", "HOURS", "VS OPTIMUM", "ACTIONS A DAY", "LAG S", "ACTED %"],
+        (
+            [
+                one["name"],
+                round(one["within"] * 100, 3),
+                round(one["hours"], 1),
+                round(one["vs_optimum"], 3),
+                round(one["actions_a_day"], 1),
+                round(one["longest_lag_s"]),
+                "" if one["acted"] is None else f"{one['acted'] * 100:.1f}",
+            ]
+            for one in found["standings"]
+        ),
+        empty="Nobody took part.",
+    )
+
+
+def _render_answer(output: Printer, found: dict[str, Any]) -> None:
+    from weft.cli.output import moment
+
+    broken = found["breaks_at"]
+    output.fields(
+        {
+            "executors": found["executors"] or "as the reactive rule says",
+            "within objective": f"{found['within'] * 100:.2f} % of the time",
+            "longest lag": f"{found['longest_lag_s']:.0f} s",
+            "breaks": moment(broken) if broken else "never",
+            "back": moment(found["back_at"]) if found["back_at"] else ("never" if broken else None),
+            "executor-hours": f"{found['hours']:,.1f}, at best {found['optimum_hours']:,.1f}",
+            "always enough": found["enough"],
+        }
+    )
