@@ -7,6 +7,7 @@ import click
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
 from weft.cli.bisect import bisect
+from weft.cli.anomaly import anomaly
 from weft.cli.command import Group
 from weft.cli.completion import completion
 from weft.cli.demo import demo
@@ -72,6 +73,7 @@ for command in (
     bisect,
     operation,
     scaling,
+    anomaly,
     verify,
     store,
     backup,
