@@ -159,6 +159,8 @@ class Ahead:
     """For how many decisions new executors should be enough."""
     cool_down: int = 20
     """For how many decisions fewer must be enough, before there are fewer."""
+    stride: float = 0.2
+    """The least share of the executors by which their number is changed: small changes of many are not worth one."""
 
     @property
     def name(self) -> str:
@@ -196,7 +198,7 @@ class Ahead:
         ahead = path[: max(self.rise, terms.delay + 2)]
         highest = min(terms.maximum, max(have, _most(load, terms, ahead)))
         wanted = highest
-        low = have + 1
+        low = have + max(1, math.floor(self.stride * have))
         while low < wanted:
             middle = (low + wanted) // 2
             if _breaks(load, terms, middle, ahead, self.margin):
@@ -217,7 +219,7 @@ class Ahead:
             load, terms, wanted - 1, path[: self.cool_down], self.slack, at_once=True
         ):
             wanted -= 1
-        return wanted
+        return wanted if have - wanted >= self.stride * have or wanted == terms.minimum else have
 
 
 def _breaks(
