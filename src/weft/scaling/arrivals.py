@@ -26,7 +26,9 @@ Series = NDArray[np.float64]
 MOST_STEPS = 10_000_000
 """A span of ten million steps is more than a hundred days of seconds; beyond it a time is most likely wrong."""
 EVEN_SHARE = 0.9
-EPOCH_UNITS = ((1e11, "s"), (1e14, "ms"), (1e17, "us"), (float("inf"), "ns"))
+EPOCH_SCALES = ((1e11, 1e9), (1e14, 1e6), (1e17, 1e3), (float("inf"), 1.0))
+"""Numbers since the epoch below each limit are seconds, milliseconds, microseconds, nanoseconds."""
+PART = 1_000_000
 
 
 class ArrivalsError(WeftError):
@@ -71,26 +73,54 @@ def steady(rate: float, *, seconds: float, start: datetime) -> Arrivals:
 
 def read_arrivals(path: Path, *, form: Form = "auto", step_s: float = 5.0) -> Arrivals:
     """The arrivals that a file tells of; those that come one by one are counted in steps of `step_s`."""
-    table = _read(path)
-    times, first = _times(path, table)
+    lines = _read(path)
     if form == "auto":
-        form = "counts" if _is_even(table, times) else "arrivals"
+        form = "counts" if lines.are_counts() else "arrivals"
     if form == "counts":
-        return _from_counts(path, table, times, first)
-    seconds = (times - times.min()) / 1e9
+        return _from_counts(path, lines)
+    seconds = (lines.times - lines.times.min()) / 1e9
     _check_span(path, float(seconds.max()), step_s)
-    # The last step counts whole only if the file goes on to its end.
-    steps = int(seconds.max() / step_s) + 1
-    counted = np.bincount((seconds / step_s).astype(np.int64), minlength=steps).astype(float)
-    return Arrivals(_moment(times.min()), step_s, _totals(counted), "arrivals")
+    counted = np.bincount((seconds / step_s).astype(np.int64)).astype(float)
+    return Arrivals(_moment(lines.times.min()), step_s, _totals(counted), "arrivals")
 
 
-def _read(path: Path) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class _FileLines:
+    """The lines of a file: their times in nanoseconds since the epoch, and the number beside each, if it is one."""
+
+    times: NDArray[np.int64]
+    numbers: Series | None
+
+    def are_counts(self) -> bool:
+        """Whether these are counts at even steps: a number beside each time, and times that rise evenly."""
+        if self.numbers is None or np.isnan(self.numbers).all():
+            return False
+        steps = np.diff(self.times)
+        if not len(steps):
+            return True
+        commonest = np.median(steps)
+        return bool(commonest >= 1e9 and np.mean(steps == commonest) >= EVEN_SHARE)
+
+
+def _read(path: Path) -> _FileLines:
+    """Read a file part by part: some have tens of millions of lines."""
     import pandas as pd
 
     try:
-        with_header = _has_header(path)
-        table = pd.read_csv(path, header=0 if with_header else None, skipinitialspace=True)
+        head = pd.read_csv(path, header=None, nrows=1, dtype=str, skipinitialspace=True)
+        times, numbers = [], []
+        with pd.read_csv(
+            path,
+            header=0 if _is_header(str(head.iloc[0, 0])) else None,
+            usecols=range(min(2, len(head.columns))),
+            skipinitialspace=True,
+            chunksize=PART,
+        ) as parts:
+            for place, part in enumerate(parts):
+                times.append(_times(path, part.iloc[:, 0], place * PART))
+                if len(head.columns) == 2:
+                    beside = pd.to_numeric(part.iloc[:, 1], errors="coerce")
+                    numbers.append(beside.to_numpy(float))
     except FileNotFoundError as error:
         raise ArrivalsError(
             f"There is no file {path}.", domain="missing", file=str(path)
@@ -99,67 +129,49 @@ def _read(path: Path) -> pd.DataFrame:
         raise _unreadable(path, f"it cannot be read as CSV or gzipped CSV ({error})") from error
     except pd.errors.EmptyDataError as error:
         raise _unreadable(path, "it is empty") from error
-    if table.empty:
+    if not sum(map(len, times)):
         raise _unreadable(path, "it has no lines")
-    return table
+    return _FileLines(np.concatenate(times), np.concatenate(numbers) if numbers else None)
 
 
-def _has_header(path: Path) -> bool:
+def _is_header(text: str) -> bool:
+    """Whether the first cell of a file is neither a number nor a time."""
     import pandas as pd
 
-    head = pd.read_csv(path, header=None, nrows=1, dtype=str, skipinitialspace=True)
-    first = str(head.iloc[0, 0])
-    return not _is_number(first) and pd.isna(pd.to_datetime(first, errors="coerce", utc=True))
-
-
-def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return bool(pd.isna(pd.to_datetime(text, errors="coerce", utc=True)))
+    return False
 
 
-def _times(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.int64], str]:
-    """The times of the lines, in nanoseconds since the epoch."""
+def _times(path: Path, column: pd.Series, before: int) -> NDArray[np.int64]:
+    """The times of a part of the lines, in nanoseconds since the epoch."""
     import pandas as pd
 
-    column = table.iloc[:, 0]
+    if not len(column):
+        return np.zeros(0, np.int64)
     if pd.api.types.is_numeric_dtype(column):
         values = column.to_numpy(float)
-        _check_lines(path, ~np.isfinite(values), "has no time")
-        unit = next(name for limit, name in EPOCH_UNITS if abs(values).max() < limit)
-        scale = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}[unit]
-        return (values * scale).astype(np.int64), str(column.name)
+        _check_lines(path, ~np.isfinite(values), "has no time", before)
+        scale = next(scale for limit, scale in EPOCH_SCALES if abs(values).max() < limit)
+        scaled: NDArray[np.int64] = (values * scale).astype(np.int64)
+        return scaled
     read = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
-    _check_lines(path, read.isna().to_numpy(), "has no time in its first column")
-    return read.astype("datetime64[ns, UTC]").astype("int64").to_numpy(), str(column.name)
+    _check_lines(path, read.isna().to_numpy(), "has no time in its first column", before)
+    times: NDArray[np.int64] = read.astype("datetime64[ns, UTC]").astype("int64").to_numpy()
+    return times
 
 
-def _is_even(table: pd.DataFrame, times: NDArray[np.int64]) -> bool:
-    """Whether these are counts at even steps: two columns, the second of numbers, times that rise evenly."""
-    import pandas as pd
-
-    if len(table.columns) != 2 or not pd.api.types.is_numeric_dtype(table.iloc[:, 1]):
-        return False
-    steps = np.diff(times)
-    if not len(steps):
-        return True
-    commonest = np.median(steps)
-    return bool(commonest >= 1e9 and np.mean(steps == commonest) >= EVEN_SHARE)
-
-
-def _from_counts(path: Path, table: pd.DataFrame, times: NDArray[np.int64], first: str) -> Arrivals:
-    import pandas as pd
-
-    if len(table.columns) < 2:
-        raise _unreadable(path, f"counts need a number beside the time '{first}'")
-    counts = pd.to_numeric(table.iloc[:, 1], errors="coerce").to_numpy(float)
-    _check_lines(path, ~np.isfinite(counts) | (counts < 0), "has no count of 0 or more")
-    if len(times) < 2:
+def _from_counts(path: Path, lines: _FileLines) -> Arrivals:
+    if lines.numbers is None:
+        raise _unreadable(path, "counts need one number beside each time")
+    _check_lines(path, ~(lines.numbers >= 0), "has no count of 0 or more")
+    _check_lines(path, ~np.isfinite(lines.numbers), "has no end")
+    if len(lines.times) < 2:
         raise _unreadable(path, "one count does not say how long its step is")
-    order = np.argsort(times, kind="stable")
-    times, counts = times[order], counts[order]
+    order = np.argsort(lines.times, kind="stable")
+    times, counts = lines.times[order], lines.numbers[order]
     gaps = np.diff(times)
     step = int(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0
     if step <= 0:
@@ -179,9 +191,9 @@ def _moment(nanoseconds: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(nanoseconds) // 1000)
 
 
-def _check_lines(path: Path, wrong: NDArray[np.bool_], what: str) -> None:
+def _check_lines(path: Path, wrong: NDArray[np.bool_], what: str, before: int = 0) -> None:
     if wrong.any():
-        number = int(np.argmax(wrong)) + 1
+        number = before + int(np.argmax(wrong)) + 1
         raise _unreadable(path, f"record {number} {what} ({int(wrong.sum())} such in all)")
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.scaling.extra import needed
 from weft.scaling.features import features, level
-from weft.scaling.forecast import HORIZON, LEVELS, FittedModel, Series
+from weft.scaling.forecast import HORIZON, LEVELS, FittedModel, Series, needed
 
 AHEAD = np.array([0, 1, 2, 4, 8, 14, HORIZON - 1])
 """Intervals ahead that are learned; those between are on the line between them."""

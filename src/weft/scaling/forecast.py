@@ -6,12 +6,15 @@ from what was known then, until there is so much more history that it is fitted 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from weft.errors import WeftError
 
 Series = NDArray[np.float64]
 
@@ -23,6 +26,13 @@ FIRST_FIT = 30
 """Intervals of history with which a model may begin; before, there is no forecast."""
 GROWTH = 1.25
 """A model is fitted anew when its history has grown by a quarter, and at least once a day."""
+
+
+class MissingLibraryError(WeftError):
+    """A library that is needed here is not installed."""
+
+    code = "scaling.library-missing"
+    domain = "user"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,3 +110,16 @@ def pinball(forecast: NDArray[np.float64], came: NDArray[np.float64]) -> float:
     levels = np.array(LEVELS)[:, None]
     missed = came[:, None, :] - forecast
     return float(np.mean(np.maximum(levels * missed, (levels - 1) * missed)))
+
+
+def needed(module: str) -> Any:
+    """A module of a library that only forecasts need, and that is installed when they are wanted."""
+    try:
+        return importlib.import_module(module)
+    except (ModuleNotFoundError, OSError) as error:
+        library = module.partition(".")[0]
+        raise MissingLibraryError(
+            f"Forecasts need the library {library}, which cannot be loaded: {error}.",
+            hint="Install what forecasts need: pip install 'weft[scaling]'. LightGBM needs libgomp of the system, too.",
+            library=library,
+        ) from error

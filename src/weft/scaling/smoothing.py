@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.scaling.extra import needed
-from weft.scaling.forecast import HORIZON, FittedModel, Series, spread
+from weft.scaling.forecast import HORIZON, FittedModel, Series, needed, spread
 
 LEARNED = 700
 """Parameters are learned from so many intervals: they change slowly, and learning takes its time with more."""

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from weft.scaling.boosted import BoostedQuantiles
-from weft.scaling.extra import MissingLibraryError, needed
 from weft.scaling.forecast import (
     FIRST_FIT,
     HORIZON,
     LEVELS,
     ForecastModel,
+    MissingLibraryError,
     Series,
     forecasts,
+    needed,
     pinball,
 )
 from weft.scaling.naive import LastValue, SeasonalNaive
