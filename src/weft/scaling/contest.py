@@ -37,7 +37,12 @@ MODELS: tuple[ForecastModel, ...] = (
     ExponentialSmoothing(),
     BoostedQuantiles(),
 )
-QUANTILES = (0.5, 0.75, 0.9)
+POLICIES = (
+    Ahead("eager", quantile=0.5, doubt=0.5),
+    Ahead("even", quantile=0.5, doubt=0.75),
+    Ahead("calm", quantile=0.75, doubt=0.9),
+)
+"""From the one that costs least to the one that acts least."""
 REVIEW = 60
 """Decisions from one review of who may act to the next."""
 REVIEWED_DAYS = 7
@@ -133,14 +138,14 @@ def contest(
         say(f"forecasting by {model.name}")
         made = forecasts(model, counts, day=max(1, round(DAY_S / terms.interval_s)))
         losses[model.name] = _loss(made, counts)
-        for quantile in QUANTILES:
-            policies.append(Ahead(quantile))
-            names.append(f"{model.name}-{quantile:g}")
+        for policy in POLICIES:
+            policies.append(policy)
+            names.append(f"{model.name}-{policy.name}")
             known.append(made)
     courses = []
-    for name, policy, made in zip(names, policies, known, strict=True):
+    for name, played, made in zip(names, policies, known, strict=True):
         say(f"playing {name}")
-        courses.append(play(policy, arrivals, terms, made, initial=initial))
+        courses.append(play(played, arrivals, terms, made, initial=initial))
     leaders = _leaders(courses, terms)
     turns = Turns(policies, leaders, known, terms.interval_s)
     chosen = play(turns, arrivals, terms, initial=initial)
@@ -184,20 +189,23 @@ def _leaders(courses: Sequence[Course], terms: ScalingTerms) -> list[int]:
 def _review(leader: int, kept: Series, billed: Series, actions: Series, *, limit: float) -> int:
     """Who acts from now on: of those that served as well as the reactive rule and cost less, the cheapest.
 
-    Those that acted more often than they may come after those that did not.
+    Those that acted more often than they may come after those that did not, the one first that acted least.
     """
-    restless = actions > limit
     beat = (kept >= kept[0]) & (
         (billed < billed[0]) | ((billed == billed[0]) & (actions < actions[0]))
     )
     beat[0] = False
     if not beat.any():
         return 0
-    best = int(
-        min(np.flatnonzero(beat), key=lambda one: (restless[one], billed[one], actions[one]))
-    )
-    stays = beat[leader] and restless[leader] == restless[best]
+    best = int(min(np.flatnonzero(beat), key=lambda one: _rank(int(one), billed, actions, limit)))
+    is_calm = actions <= limit
+    stays = beat[leader] and is_calm[leader] == is_calm[best]
     return leader if stays and billed[best] > BETTER * billed[leader] else best
+
+
+def _rank(one: int, billed: Series, actions: Series, limit: float) -> tuple[bool, float, float]:
+    first, second = (billed, actions) if actions[one] <= limit else (actions, billed)
+    return bool(actions[one] > limit), float(first[one]), float(second[one])
 
 
 def _by_interval(values: NDArray[np.generic], per: int) -> Series:

@@ -42,7 +42,7 @@ class ScalingTerms:
     hours_a_day: float | None = None
     """The executor-hours that a day may cost."""
     actions_a_day: float = 20.0
-    """How often the number should change at most; one that changes it less often is preferred."""
+    """How often the number should change at most: of several policies one that keeps to it is preferred."""
 
     def __post_init__(self) -> None:
         named = ("cost_s", "objective_s", "interval_s")
@@ -149,8 +149,11 @@ class Static:
 class Ahead:
     """As few as keep the forecast within the objective; without a forecast what the reactive rule says."""
 
-    quantile: float = 0.9
-    """Which quantile of the forecast counts: the margin for its errors."""
+    name: str = "even"
+    quantile: float = 0.5
+    """Which quantile of the forecast asks for more: the margin for its errors."""
+    doubt: float = 0.75
+    """Which quantile fewer must be able to serve."""
     margin: float = 0.9
     """The share of the objective that may be used up on the way up."""
     slack: float = 0.5
@@ -162,11 +165,6 @@ class Ahead:
     stride: float = 0.2
     """The least share of the executors by which their number is changed: small changes of many are not worth one."""
 
-    @property
-    def name(self) -> str:
-        """Its name with its quantile."""
-        return f"ahead-{self.quantile:g}"
-
     def decide(self, load: Load, forecast: Forecast | None, terms: ScalingTerms) -> Decision:
         """The smallest number that keeps the objective, if the one that is there does not or is too many."""
         if forecast is None:
@@ -175,14 +173,16 @@ class Ahead:
         path = forecast.path(self.quantile)
         surprised = load.arrived > forecast.path(1.0)[0]
         if load.arrived > path[0]:
-            # More than was thought possible has just come: the forecast may be wrong, what came is not.
+            # More than was expected has just come: the forecast may be wrong, what came is not.
             path = [max(load.arrived, expected) for expected in path]
         have = load.executors + load.starting
         near = path[: terms.delay + 2]
         if _breaks(load, terms, have, near, self.margin):
             wanted, reason = self._more(load, terms, have, path, surprised)
         else:
-            wanted, reason = self._fewer(load, terms, have, path), "fewer keep the objective"
+            doubted = map(max, path, forecast.path(self.doubt))
+            wanted = self._fewer(load, terms, have, list(doubted))
+            reason = "fewer keep the objective"
             if wanted == have:
                 reason = "these keep the objective"
         return _decision(load, terms, wanted, reason, self.name, forecast=forecast, near=near)
@@ -219,7 +219,8 @@ class Ahead:
             load, terms, wanted - 1, path[: self.cool_down], self.slack, at_once=True
         ):
             wanted -= 1
-        return wanted if have - wanted >= self.stride * have or wanted == terms.minimum else have
+        enough = have - wanted >= self.stride * have or wanted == terms.minimum
+        return wanted if enough else have
 
 
 def _breaks(

@@ -33,43 +33,43 @@ def test_without_a_forecast_the_reactive_rule_decides() -> None:
 
 
 def test_a_rise_is_answered_before_there_is_a_backlog() -> None:
-    decision = Ahead(0.5).decide(load(11_000), forecast(11_000, 40_000), TERMS)
+    decision = Ahead().decide(load(11_000), forecast(11_000, 40_000), TERMS)
     assert decision.wanted > 4 and decision.expected == pytest.approx(40_000 / 60)
     assert decision.model == "made"
 
 
 def test_a_backlog_that_the_objective_allows_asks_for_nothing() -> None:
-    decision = Ahead(0.5).decide(load(12_500, backlog=3_000), forecast(12_000), TERMS)
+    decision = Ahead().decide(load(12_500, backlog=3_000), forecast(12_000), TERMS)
     assert not decision.is_action
 
 
 def test_a_higher_quantile_asks_for_more() -> None:
     expected = forecast(30_000, spread=0.3)
-    wanted = [Ahead(q).decide(load(12_000), expected, TERMS).wanted for q in LEVELS]
+    wanted = [Ahead(quantile=q).decide(load(12_000), expected, TERMS).wanted for q in LEVELS]
     assert wanted == sorted(wanted) and wanted[-1] > wanted[0]
 
 
 def test_a_record_that_costs_more_asks_for_more_before_the_backlog_does() -> None:
     dearer = ScalingTerms(cost_s=0.03)
-    assert not Ahead(0.5).decide(load(11_000), forecast(11_000), TERMS).is_action
-    assert Ahead(0.5).decide(load(11_000), forecast(11_000), dearer).wanted >= 5
+    assert not Ahead().decide(load(11_000), forecast(11_000), TERMS).is_action
+    assert Ahead().decide(load(11_000), forecast(11_000), dearer).wanted >= 5
 
 
 def test_fewer_are_wanted_once_fewer_hold_for_long() -> None:
     few = forecast(5_000)
-    assert Ahead(0.5).decide(load(5_000, executors=6), few, TERMS).wanted == 1
+    assert Ahead().decide(load(5_000, executors=6), few, TERMS).wanted == 1
     soon = forecast(5_000, 5_000, 5_000, 35_000)
-    assert Ahead(0.5).decide(load(5_000, executors=6), soon, TERMS).wanted == 6
+    assert Ahead().decide(load(5_000, executors=6), soon, TERMS).wanted == 6
 
 
 def test_nothing_is_let_go_while_something_starts() -> None:
     new = Load(600.0, 5_000, 0.0, 2, 4, quiet=1)
-    assert not Ahead(0.5).decide(new, forecast(5_000), TERMS).is_action
+    assert not Ahead().decide(new, forecast(5_000), TERMS).is_action
 
 
 def test_what_the_forecast_thought_impossible_is_answered_as_by_the_reactive_rule() -> None:
     surge = load(40_000, backlog=9_000)
-    decision = Ahead(0.5).decide(surge, forecast(5_000), TERMS)
+    decision = Ahead().decide(surge, forecast(5_000), TERMS)
     assert decision.wanted >= Reactive().decide(surge, None, TERMS).wanted
 
 
