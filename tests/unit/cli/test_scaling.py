@@ -1,0 +1,92 @@
+"""`weft scaling`: the contest and what-if over files of arrivals."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.fake import FakeWeaver, run
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def arrivals(tmp_path: Path) -> str:
+    """An hour of counts by the minute, with a crowd in it."""
+    counts = [600] * 30 + [3_000] * 10 + [600] * 20
+    lines = [
+        f"{START + timedelta(minutes=minute):%Y-%m-%d %H:%M:%S},{count}"
+        for minute, count in enumerate(counts)
+    ]
+    file = tmp_path / "arrivals.csv"
+    file.write_text("period,count\n" + "\n".join(lines) + "\n")
+    return str(file)
+
+
+def test_the_contest_shows_everyone_beside_the_reactive_rule_and_the_peak(arrivals: str) -> None:
+    shown = run("scaling", "contest", "--arrivals", arrivals, weaver=FakeWeaver({}))
+    assert shown.exit_code == 0
+    names = [line.split()[0] for line in shown.stdout.splitlines()[3:]]
+    assert names[:2] == ["weft", "ds2"] and names[-1] == "peak"
+    assert "boosted-calm" in names
+
+
+def test_the_contest_as_json_has_terms_and_standings(arrivals: str) -> None:
+    line = ["scaling", "contest", "--arrivals", arrivals, "--capacity", "10", "--start-up", "120"]
+    shown = json.loads(run(*line, "--output", "json", weaver=FakeWeaver({})).stdout)
+    assert shown["capacity"] == 10
+    assert shown["terms"]["start_up_s"] == 120
+    assert {"name", "within", "hours", "vs_optimum", "actions_a_day"} <= set(shown["standings"][0])
+    assert shown["decisions"][0]["reason"]
+
+
+def test_what_if_multiplies_the_load_of_a_file(arrivals: str) -> None:
+    line = ["scaling", "what-if", "--arrivals", arrivals, "--capacity", "10", "--output", "json"]
+    once, twice, dearer = (
+        json.loads(run(*line, *more, weaver=FakeWeaver({})).stdout)
+        for more in ([], ["--rate", "x2"], ["--cost", "2"])
+    )
+    assert twice["enough"] == dearer["enough"] > once["enough"]
+
+
+def test_what_if_says_when_so_many_executors_no_longer_hold(arrivals: str) -> None:
+    line = ["scaling", "what-if", "--arrivals", arrivals, "--capacity", "10", "--executors", "2"]
+    shown = run(*line, weaver=FakeWeaver({}))
+    assert "2026-01-01 00:3" in shown.stdout
+    assert "never" in run(*line[:-1], "9", weaver=FakeWeaver({})).stdout
+
+
+def test_what_if_takes_a_rate_that_goes_on() -> None:
+    line = ["scaling", "what-if", "--rate", "500", "--capacity", "100", "--output", "json"]
+    shown = json.loads(run(*line, weaver=FakeWeaver({})).stdout)
+    assert shown["enough"] == 5
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--rate", "500"],
+        ["--rate", "x2"],
+        ["--rate", "fast"],
+        ["--rate", "-3", "--capacity", "1"],
+        [],
+    ],
+)
+def test_what_if_says_what_it_needs(words: list[str]) -> None:
+    assert run("scaling", "what-if", *words, weaver=FakeWeaver({})).exit_code == 2
+
+
+def test_a_file_that_is_not_there_or_no_arrivals_is_told(tmp_path: Path) -> None:
+    line = ["scaling", "contest", "--output", "json", "--arrivals"]
+    missing = run(*line, str(tmp_path / "none.csv"), weaver=FakeWeaver({}))
+    assert (missing.exit_code, json.loads(missing.stderr)["code"]) == (3, "arrivals.unreadable")
+    empty = tmp_path / "empty.csv"
+    empty.touch()
+    broken = run(*line, str(empty), weaver=FakeWeaver({}))
+    assert (broken.exit_code, json.loads(broken.stderr)["code"]) == (2, "arrivals.unreadable")
+    empty.write_text("at,n\n2026-01-01 00:00:00,0\n2026-01-01 00:01:00,0\n2026-01-01 00:02:00,0\n")
+    nothing = run(*line, str(empty), weaver=FakeWeaver({}))
+    assert (nothing.exit_code, json.loads(nothing.stderr)["code"]) == (2, "scaling.refused")
