@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.command import Group, pass_terminal
+from weft.cli.command import Group, asks_weaver, pass_terminal
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -87,6 +87,32 @@ def _terms(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+@scaling.command()
+@click.argument("pipeline", metavar="PIPELINE")
+@click.option(
+    "--step",
+    type=click.Choice(["5s", "1m", "15m"]),
+    default="1m",
+    show_default=True,
+    help="How much time is one column.",
+)
+@click.option(
+    "--knots",
+    type=click.IntRange(2, 10_000),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="From how many of the last knots.",
+)
+@asks_weaver
+def history(terminal: Terminal, pipeline: str, step: str, knots: int) -> None:
+    """Draw the load of a pipeline over time: rates, batch times, complexity, lag of the watermark."""
+    from weft.cli.chart import render_load
+
+    found = terminal.get("/scaling/history", pipeline=pipeline, step=step, knots=knots)
+    terminal.show(found, render_load)
 
 
 @scaling.command()

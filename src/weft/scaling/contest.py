@@ -48,7 +48,7 @@ REVIEW = 60
 REVIEWED_DAYS = 7
 """Days before a review that count in it."""
 BETTER = 0.99
-"""Whoever acts is replaced by one that costs less than this share of it."""
+"""Whoever acts is replaced by one that costs, or where all act too often acts, less than this share of it."""
 PEAK_SHARE = 8
 """How many executors serve the rate that is exceeded in one percent of intervals, where no capacity is given."""
 
@@ -197,10 +197,13 @@ def _review(leader: int, kept: Series, billed: Series, actions: Series, *, limit
     beat[0] = False
     if not beat.any():
         return 0
-    best = int(min(np.flatnonzero(beat), key=lambda one: _rank(int(one), billed, actions, limit)))
-    is_calm = actions <= limit
-    stays = beat[leader] and is_calm[leader] == is_calm[best]
-    return leader if stays and billed[best] > BETTER * billed[leader] else best
+    ranks = {int(one): _rank(int(one), billed, actions, limit) for one in np.flatnonzero(beat)}
+    best = min(ranks, key=ranks.__getitem__)
+    if leader in ranks:
+        is_restless, worth, _ = ranks[best]
+        stays = ranks[leader][0] == is_restless and worth > BETTER * ranks[leader][1]
+        return leader if stays else best
+    return best
 
 
 def _rank(one: int, billed: Series, actions: Series, limit: float) -> tuple[bool, float, float]:

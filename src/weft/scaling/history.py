@@ -55,7 +55,7 @@ HEADER = struct.Struct("<8sHHI")
 
 @dataclass(frozen=True, slots=True)
 class LoadRow:
-    """The points of one step together."""
+    """The points of one step together; measures that none of them knew are left out."""
 
     start_s: int
     step_s: int
@@ -121,14 +121,8 @@ class LoadHistory:
         for row in packed:
             start, points, *values = ROW.unpack(row)
             if start + step_s > since_s:
-                mean, peak = values[: len(MEASURES)], values[len(MEASURES) :]
-                yield LoadRow(
-                    start,
-                    step_s,
-                    points,
-                    dict(zip(MEASURES, mean, strict=True)),
-                    dict(zip(MEASURES, peak, strict=True)),
-                )
+                means, peaks = values[: len(MEASURES)], values[len(MEASURES) :]
+                yield LoadRow(start, step_s, points, _known(means), _known(peaks))
 
     def series(self, measure: str, step_s: int) -> NDArray[np.float64]:
         """The means of a measure at even steps, up to the last full one; steps without a point repeat one before."""
@@ -184,6 +178,12 @@ _ROWS = np.dtype(
         ("peaks", "<f4", (len(MEASURES),)),
     ]
 )
+
+
+def _known(values: list[float]) -> dict[str, float]:
+    return {
+        name: value for name, value in zip(MEASURES, values, strict=True) if not math.isnan(value)
+    }
 
 
 def _damaged(why: str) -> StoredError:
