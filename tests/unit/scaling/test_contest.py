@@ -66,6 +66,21 @@ def test_a_model_that_is_worse_than_the_reactive_rule_does_not_act() -> None:
     assert found.standing("weft").hours == found.standing("ds2").hours
 
 
+def test_nothing_is_decided_by_what_came_later() -> None:
+    counts, cut = days(2), 2_000
+    other = counts.copy()
+    other[cut:] = 40_000.0
+    terms = terms_for(by_minute(counts), TERMS)
+    first, second = (
+        contest(by_minute(one), terms, models=[LastValue()]) for one in (counts, other)
+    )
+    before = [
+        [decision for decision in one.decisions if decision.at_s <= cut * 60.0]
+        for one in (first, second)
+    ]
+    assert before[0] == before[1] and len(before[0]) > 10
+
+
 def test_an_executor_serves_an_eighth_of_the_busy_rate() -> None:
     counts = np.arange(1.0, 101.0)
     terms = terms_for(by_minute(counts), TERMS)
