@@ -77,6 +77,12 @@ def _terms(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Executors at most.",
         ),
         click.option(
+            "--budget",
+            type=above,
+            metavar="HOURS",
+            help="Executor-hours that a day may cost.",
+        ),
+        click.option(
             "--form",
             type=click.Choice(["auto", "counts", "arrivals"]),
             default="auto",
@@ -256,6 +262,7 @@ def _asked(
     interval: float,
     minimum: int,
     maximum: int | None,
+    budget: float | None,
     form: str,
 ) -> ScalingTerms:
     from weft.scaling.policy import MOST_EXECUTORS, ScalingTerms
@@ -267,6 +274,7 @@ def _asked(
         interval_s=interval,
         minimum=minimum,
         maximum=maximum or MOST_EXECUTORS,
+        hours_a_day=budget,
     )
 
 

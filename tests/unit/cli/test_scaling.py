@@ -43,6 +43,13 @@ def test_the_contest_as_json_has_terms_and_standings(arrivals: str) -> None:
     assert shown["decisions"][0]["reason"]
 
 
+def test_a_budget_of_executor_hours_is_kept(arrivals: str) -> None:
+    line = ["scaling", "contest", "--arrivals", arrivals, "--capacity", "10", "--budget", "30"]
+    shown = json.loads(run(*line, "--output", "json", weaver=FakeWeaver({})).stdout)
+    assert shown["terms"]["hours_a_day"] == 30
+    assert shown["standings"][0]["hours"] < 1.4
+
+
 def test_what_if_multiplies_the_load_of_a_file(arrivals: str) -> None:
     line = ["scaling", "what-if", "--arrivals", arrivals, "--capacity", "10", "--output", "json"]
     once, twice, dearer = (
