@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,86 +12,15 @@ import click
 
 from weft.cli.command import Group, asks_weaver, pass_terminal
 from weft.cli.terminal import Terminal
+from weft.cli.terms import AS_NOW, asked, given, terms_options
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
-    from weft.scaling.arrivals import Arrivals
-    from weft.scaling.policy import ScalingTerms
-
-NO_COST = 1.0
 
 
 @click.group(cls=Group)
 def scaling() -> None:
     """Scaling: how many executors a load needs."""
-
-
-def _terms(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what executors can do and what is asked of them."""
-    above = click.FloatRange(min=0, min_open=True)
-    options = [
-        click.option(
-            "--capacity",
-            type=above,
-            metavar="RATE",
-            help="Records a second that one executor serves.  [default: an eighth of the 99th "
-            "percentile of the arrivals]",
-        ),
-        click.option(
-            "--start-up",
-            type=click.FloatRange(min=0),
-            default=60.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="From asking for an executor to its first record.",
-        ),
-        click.option(
-            "--objective",
-            type=above,
-            default=60.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="No record may wait longer.",
-        ),
-        click.option(
-            "--interval",
-            type=above,
-            default=60.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="From one decision to the next.",
-        ),
-        click.option(
-            "--minimum",
-            type=click.IntRange(min=1),
-            default=1,
-            show_default=True,
-            metavar="N",
-            help="Executors that are always there.",
-        ),
-        click.option(
-            "--maximum",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Executors at most.",
-        ),
-        click.option(
-            "--budget",
-            type=above,
-            metavar="HOURS",
-            help="Executor-hours that a day may cost.",
-        ),
-        click.option(
-            "--form",
-            type=click.Choice(["auto", "counts", "arrivals"]),
-            default="auto",
-            show_default=True,
-            help="Whether a line of the file is a count of records or one record.",
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
 
 
 @scaling.command()
@@ -130,7 +58,7 @@ def history(terminal: Terminal, pipeline: str, step: str, knots: int) -> None:
     metavar="FILE",
     help="CSV, also gzipped: a time and a count a line, or a line a record with its time first.",
 )
-@_terms
+@terms_options
 @click.option(
     "--initial",
     type=click.IntRange(min=1),
@@ -148,7 +76,7 @@ def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any)
     from weft.codec import to_form
     from weft.scaling.contest import contest as play_all
 
-    arrivals, terms = _given(file, **said)
+    arrivals, terms = given(file, **said)
     with terminal.wait("Playing everyone over the arrivals"):
         found = play_all(arrivals, terms, initial=initial)
     form = to_form(found)
@@ -182,7 +110,7 @@ def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any)
 @click.option(
     "--cost",
     type=click.FloatRange(min=0, min_open=True),
-    default=NO_COST,
+    default=AS_NOW,
     show_default=True,
     metavar="N",
     help="A record takes N times as long as now, as with one more rule.",
@@ -193,7 +121,7 @@ def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any)
     metavar="N",
     help="Always so many.  [default: as many as the reactive rule says]",
 )
-@_terms
+@terms_options
 @pass_terminal
 def ask(
     terminal: Terminal,
@@ -216,14 +144,14 @@ def ask(
             "Say what comes: --arrivals FILE with or without --rate xN, or --rate RATE."
         )
     if file is not None:
-        arrivals, terms = _given(file, **said)
+        arrivals, terms = given(file, **said)
         arrivals = arrivals.scaled(factor)
     else:
         if said["capacity"] is None:
             raise click.UsageError("A rate needs --capacity: what one executor serves.")
         assert number is not None
         arrivals = steady(number, seconds=seconds, start=datetime.now(UTC))
-        terms = _asked(**said)
+        terms = asked(**said)
     terms = replace(terms, cost_s=terms.cost_s * cost)
     found = to_form(what_if(arrivals, terms, executors=executors))
     terminal.show(found | {"objective_s": terms.objective_s}, _render_answer)
@@ -240,42 +168,6 @@ def _rate(text: str | None) -> tuple[float, float | None]:
     if not 0 < number < math.inf:
         raise click.BadParameter(f"'{text}' is no rate; say 250, or x2.", param_hint="--rate")
     return (number, None) if text.startswith("x") else (1.0, number)
-
-
-def _given(file: Path, *, form: Any, **said: Any) -> tuple[Arrivals, ScalingTerms]:
-    """The arrivals of a file, and terms for them."""
-    from weft.scaling.arrivals import read_arrivals
-    from weft.scaling.contest import terms_for
-
-    step_s = said["interval"] / 12
-    arrivals = read_arrivals(file, form=form, step_s=step_s)
-    terms = _asked(form=form, **said)
-    fitted = terms_for(arrivals, terms)
-    return arrivals, terms if said["capacity"] is not None else fitted
-
-
-def _asked(
-    *,
-    capacity: float | None,
-    start_up: float,
-    objective: float,
-    interval: float,
-    minimum: int,
-    maximum: int | None,
-    budget: float | None,
-    form: str,
-) -> ScalingTerms:
-    from weft.scaling.policy import MOST_EXECUTORS, ScalingTerms
-
-    return ScalingTerms(
-        cost_s=1 / capacity if capacity else NO_COST,
-        start_up_s=start_up,
-        objective_s=objective,
-        interval_s=interval,
-        minimum=minimum,
-        maximum=maximum or MOST_EXECUTORS,
-        hours_a_day=budget,
-    )
 
 
 def _render_contest(output: Printer, found: dict[str, Any]) -> None:
