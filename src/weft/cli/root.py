@@ -6,8 +6,8 @@ import click
 
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
-from weft.cli.bisect import bisect
 from weft.cli.anomaly import anomaly
+from weft.cli.bisect import bisect
 from weft.cli.command import Group
 from weft.cli.completion import completion
 from weft.cli.demo import demo
