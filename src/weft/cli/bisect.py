@@ -99,6 +99,7 @@ def _by_script(terminal: Terminal, stream: str, good: int, bad: int, script: str
 
 
 def _render(output: Printer, found: dict[str, Any]) -> None:
+    from weft.cli.record import own
     from weft.cli.rows import text_of
 
     looks = f"{found['looks']} look{'s' if found['looks'] != 1 else ''}"
@@ -115,7 +116,7 @@ def _render(output: Printer, found: dict[str, Any]) -> None:
         output.line()
         output.table(
             ["RECORD", "KNOT", "ROW"],
-            ([row["id"], row["knot"], text_of(row["row"])] for row in found["rows"]),
+            ([row["id"], row["knot"], text_of(own(row["row"]))] for row in found["rows"]),
             empty="",
             gives=["ROW"],
         )

@@ -140,8 +140,6 @@ def _render_proof(output: Printer, told: dict[str, Any]) -> None:
 def _render(output: Printer, found: dict[str, Any]) -> None:
     from rich.tree import Tree
 
-    from weft.cli.rows import text_of
-
     explained = found["explained"]
     tree = Tree(_title(explained), guide_style="dim")
     _grow(tree, explained)
@@ -151,7 +149,7 @@ def _render(output: Printer, found: dict[str, Any]) -> None:
         output.table(
             ["WENT INTO", "KNOT", "ROW"],
             (
-                [one["stream"], pane["knot"], text_of(pane["row"])]
+                [one["stream"], pane["knot"], _text(own(pane["row"]))]
                 for one in found["into"]
                 for pane in one["rows"]
             ),
@@ -163,7 +161,7 @@ def _render(output: Printer, found: dict[str, Any]) -> None:
         output.line()
         output.table(
             ["ALSO IN", "KNOT", "ROW"],
-            ([place["stream"], place["knot"], text_of(place["row"])] for place in others),
+            ([place["stream"], place["knot"], _text(own(place["row"]))] for place in others),
             empty="",
             gives=["ROW"],
         )
@@ -181,8 +179,7 @@ def _grow(tree: Tree, record: Mapping[str, Any]) -> None:
     """What was done to a record, the last first, and what it was made of."""
     from weft.cli.output import short
 
-    shown = {name: value for name, value in record["row"].items() if not name.startswith("_")}
-    tree.add(_text(shown))
+    tree.add(_text(own(record["row"])))
     for step in reversed(record["steps"]):
         version = f" ({short(step['version'])})" if step["version"] else ""
         who = f", {step['attached']}" if step["attached"] else ""
@@ -211,6 +208,11 @@ def _changes(step: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
 def _said(step: Mapping[str, Any]) -> str:
     kind, said = next(iter(step.items()))
     return f"{kind} {_text(said) if isinstance(said, Mapping) else said}"
+
+
+def own(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's own columns of a row."""
+    return {name: value for name, value in row.items() if not name.startswith("_")}
 
 
 def _text(values: Mapping[str, Any]) -> str:
@@ -248,5 +250,4 @@ def _render_absences(output: Printer, found: list[dict[str, Any]]) -> None:
     for one in found:
         output.line(f"{one['id']}: {one['text']}")
         if one["row"] and one["cause"] != "there":
-            shown = {name: value for name, value in one["row"].items() if not name.startswith("_")}
-            output.line(f"  {_text(shown)}", style="dim")
+            output.line(f"  {_text(own(one['row']))}", style="dim")

@@ -300,9 +300,7 @@ def render_comparison(output: Printer, compared: dict[str, Any]) -> None:
 
     output.line()
     names = ("same", "changed", "missing", "extra")
-    output.table(
-        ["ROWS", *map(str.upper, names)], [["", *(compared[name] for name in names)]], empty=""
-    )
+    output.line("Rows: " + ", ".join(f"{compared[name]:,} {name}" for name in names))
     if compared["by_column"]:
         columns = ", ".join(f"{name} ({count})" for name, count in compared["by_column"].items())
         output.line(f"Changed columns: {columns}")

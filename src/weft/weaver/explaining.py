@@ -151,7 +151,8 @@ def _attached(weaver: Weaver, by: str) -> str | None:
 
 def _source(place: RecordPlace) -> str:
     mark: Mapping[str, Any] = place.row.get("_weft") or {}
-    return f"{mark.get('source')}, partition {mark.get('partition')}, position {place.id}"
+    position = place.id.split("/", 2)[-1]
+    return f"{mark.get('source')}, partition {mark.get('partition')}, position {position}"
 
 
 async def _with_parents(
