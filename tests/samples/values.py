@@ -42,6 +42,7 @@ from weft.weaver.functions import DeployRecord
 from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
+from weft.weaver.watching import AnomalyRecord
 from weft.weaving.rule import Deed, Rule, RuleStatus
 from weft.windows.watermark import Partition, Watermarks
 
@@ -360,6 +361,25 @@ RICH_NOTE = Note(
 VALUES: Mapping[type, tuple[Any, ...]] = {
     Admitted: tuple(entry for entry in ADMITTED if isinstance(entry, Admitted)),
     Remark: tuple(entry for entry in ADMITTED if isinstance(entry, Remark)),
+    AnomalyRecord: (
+        AnomalyRecord(
+            *(
+                "orders/7.rate",
+                "orders",
+                7,
+                "rate",
+                MOMENT,
+                0.75,
+                "season",
+                900.0,
+                90.0,
+                110.0,
+                8.0,
+            ),
+            text="rate of orders: 900, where 90 to 110 is expected at this time of day",
+            accepted=True,
+        ),
+    ),
     Batch: (Batch(7),),
     Deployed: (Deployed("9a" * 32),),
     DeployRecord: (

@@ -1,4 +1,4 @@
-"""`weft anomaly`: how well what is unusual is found."""
+"""`weft anomaly`: what is unusual about streams, and how well it is found."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.command import Group, pass_terminal
-from weft.cli.terminal import Terminal
+from weft.cli.command import Group, asks_weaver, pass_terminal
+from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 @click.group(cls=Group)
 def anomaly() -> None:
     """Anomalies: values of a series that are unusual."""
+
+
+@anomaly.command("list")
+@click.option("--stream", help="Of this stream alone.")
+@click.option("--limit", default=20, show_default=True, help="How many at most, the newest first.")
+@asks_weaver
+def list_anomalies(terminal: Terminal, stream: str | None, limit: int) -> None:
+    """Knots whose rate, batch time, lag or shares are unusual, the newest first."""
+    terminal.show(terminal.get("/anomalies", stream=stream, limit=limit), _render_list)
+
+
+@anomaly.command()
+@click.argument("id")
+@asks_weaver
+def accept(terminal: Terminal, id: str) -> None:
+    """Say that something was not an anomaly: what deviates about as much is not told again."""
+    found = terminal.post(f"{path_to('anomalies', id)}/accept", doing="Noting")
+    terminal.show(found, lambda output, one: output.line(f"{one['id']} is taken for usual."))
 
 
 @anomaly.command()
@@ -48,6 +66,25 @@ def score(terminal: Terminal, folder: Path, windows: Path) -> None:
     with terminal.wait("Watching the series"):
         found = to_form(score_folder(folder, windows))
     terminal.show(found, _render_score)
+
+
+def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
+    from weft.cli.output import moment
+
+    output.table(
+        ["ANOMALY", "AT", "LIKELIHOOD", "WHAT"],
+        (
+            [
+                one["id"],
+                moment(one["at"], brief=output.is_narrow),
+                f"{one['likelihood']:.2f}" + (" (accepted)" if one["accepted"] else ""),
+                one["text"],
+            ]
+            for one in found
+        ),
+        empty="Nothing was unusual.",
+        gives=["WHAT"],
+    )
 
 
 def _render_score(output: Printer, found: dict[str, Any]) -> None:

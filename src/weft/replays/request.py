@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from weft.replays.whatif import WhatIf
+from weft.replays.change import ReplayChange
 
 
 @dataclass(frozen=True)
@@ -19,4 +19,4 @@ class ReplayRequest:
     after: int
     upto: int
     source: str | None = None
-    what_if: WhatIf = field(default_factory=WhatIf)
+    what_if: ReplayChange = field(default_factory=ReplayChange)

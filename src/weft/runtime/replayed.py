@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame
 from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot, Status
 from weft.lineage.pin import Pinned
+from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg
-from weft.replays.whatif import WhatIf
 from weft.runtime.edited import Edited
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.shape import Shape
@@ -51,7 +51,7 @@ class ReplayedPipeline(RunningPipeline):
     """One pipeline of a replay, for the knots of one leg."""
 
     leg: Leg = field(kw_only=True)
-    what_if: WhatIf = field(kw_only=True)
+    what_if: ReplayChange = field(kw_only=True)
     pins: Sequence[Pinned] = field(kw_only=True)
     """The knots as they were pinned, in their order, with what they had written."""
     first_batch: int = 0

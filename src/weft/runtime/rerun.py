@@ -15,9 +15,9 @@ from weft.errors import WeftError
 from weft.lineage.pin import Pinned
 from weft.logs import get_logger
 from weft.project.definition import Project, changing_keys
+from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg, Phase
 from weft.replays.report import MOST_MISMATCHES, LegReport, Mismatch, compare
-from weft.replays.whatif import WhatIf
 from weft.runtime import outcome, session
 from weft.runtime.batch import weave_batch
 from weft.runtime.past import check_files, frame_of
@@ -48,7 +48,7 @@ def place(storage: Storage, name: str) -> str:
     return f"{storage.root}/replays/{name}"
 
 
-def rerun(worker: Worker, operation: str, leg: Leg, what_if: WhatIf) -> LegReport:
+def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> LegReport:
     """Run the knots of a leg again into the workspace, and compare them with what is recorded."""
     started = time.monotonic()
     worker.check_operation(operation, forward=True)
@@ -123,7 +123,7 @@ def replayed_pipeline(
     name: str,
     leg: Leg,
     phase: Phase,
-    what_if: WhatIf,
+    what_if: ReplayChange,
     pins: Sequence[Pinned],
     tied: Callable[[], None] = lambda: None,
 ) -> ReplayedPipeline:

@@ -15,9 +15,9 @@ from pyspark.sql.types import StructType
 
 from weft.lineage.fingerprint import hasher
 from weft.lineage.pin import Pinned
+from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg
 from weft.replays.walked import WalkedKnot, WalkedRow, WalkedStep
-from weft.replays.whatif import WhatIf
 from weft.runtime.past import frame_of
 from weft.runtime.replayed import ReplayedPipeline
 from weft.runtime.rerun import clear, recorded_pins, replayed_pipeline
@@ -48,7 +48,7 @@ def walk_knot(worker: Worker, leg: Leg, look: Look) -> WalkedKnot:
     """Walk the last knot of a leg; a pipeline with state is run again up to it, in a workspace of its own."""
     name = f"walk-{uuid.uuid4().hex[:8]}"
     pins = recorded_pins(worker, leg)
-    run = replayed_pipeline(worker, name, leg, leg.phases[-1], WhatIf(), pins)
+    run = replayed_pipeline(worker, name, leg, leg.phases[-1], ReplayChange(), pins)
     found: list[WalkedKnot] = []
 
     def walk(base: DataFrame, pinned: Pinned) -> None:
@@ -59,7 +59,7 @@ def walk_knot(worker: Worker, leg: Leg, look: Look) -> WalkedKnot:
         if leg.stateful:
             run.look = walk
             for phase in leg.phases[:-1]:
-                run_script(replayed_pipeline(worker, name, leg, phase, WhatIf(), pins), leg)
+                run_script(replayed_pipeline(worker, name, leg, phase, ReplayChange(), pins), leg)
             run_script(run, leg)
         else:
             pinned = run.pin(run.first_batch + len(run.pins) - 1)

@@ -12,8 +12,8 @@ from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.operations.cut import Cut, Span
+from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg
-from weft.replays.whatif import WhatIf
 from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.causes import find_causes
@@ -191,7 +191,10 @@ class Work:
     ) -> dict[str, Any]:
         """Run a leg of a replay."""
         report = rerun(
-            self._worker, operation, codec.from_form(Leg, leg), codec.from_form(WhatIf, what_if)
+            self._worker,
+            operation,
+            codec.from_form(Leg, leg),
+            codec.from_form(ReplayChange, what_if),
         )
         return codec.to_form(report)
 

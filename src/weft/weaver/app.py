@@ -11,6 +11,7 @@ import weft
 from weft.weaver import problems
 from weft.weaver.gatehouse import LOOPBACK_NAMES, Gatehouse
 from weft.weaver.routes import (
+    anomalies,
     bisects,
     branches,
     events,
@@ -54,6 +55,7 @@ ROUTES = (
     branches,
     scaling,
     watermarks,
+    anomalies,
     state,
     workers,
     events,

@@ -13,7 +13,7 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot
 from weft.loading.deployed import altered, checked
 from weft.operations.operation import Operation
-from weft.replays.whatif import WhatIf
+from weft.replays.change import ReplayChange
 from weft.steps.function import FunctionVersion
 from weft.weaver.attach import RuleRequest, checked_rule
 from weft.weaver.replaying import ReplayError
@@ -89,7 +89,7 @@ async def checked_what_if(
     leave_out: Mapping[str, str],
     add: Mapping[str, list[dict[str, Any]]],
     project: str | None,
-) -> WhatIf:
+) -> ReplayChange:
     """What is to be different, with everything that can be wrong with it found; raises and runs nothing otherwise."""
     for name in without:
         weaver.rules.get(name)
@@ -100,7 +100,7 @@ async def checked_what_if(
         steps = [{"filter": f"NOT coalesce(({text}), false)"}]
         left = RuleChange(stream=name, steps=steps)
         tried.append(await _rule(weaver, place, left, word="leave-out"))
-    return WhatIf(
+    return ReplayChange(
         rules=tuple(tried),
         without=tuple(without),
         project=project,

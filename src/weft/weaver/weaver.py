@@ -40,6 +40,7 @@ from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records
 from weft.weaver.tasks import TAKEN_WITHIN_S, TaskOrder, Tasks
+from weft.weaver.watching import Watching
 from weft.weaver.workers import Assignment, WorkerReport, Workers
 from weft.weaving.rule import Rule
 from weft.windows.watermark import Watermarks
@@ -115,6 +116,7 @@ class Weaver:
         self.tasks = Tasks(self.workers.connected)
         self.branches = Branches(self)
         self.guards = Guards(self)
+        self.watching = Watching(self.records, self.clock, self.knots, self.events)
         self._changed = asyncio.Event()
         self._revision = 0
 
@@ -222,6 +224,7 @@ class Weaver:
         if knot.status is Status.IN_PROGRESS:
             self.metrics.tied(tied)
             self.guards.check(tied)
+            self.watching.tied(tied)
         return tied
 
     async def roll_back(

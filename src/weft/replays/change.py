@@ -10,7 +10,7 @@ from weft.weaving.rule import Rule
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class ReplayChange:
     """Other rules, another version of the project, records more or less; each from the first replayed knot on."""
 
     rules: tuple[Rule, ...] = ()

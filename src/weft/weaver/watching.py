@@ -1,0 +1,157 @@
+"""What is unusual about the knots of a stream: watched as they are tied, told as events, and taken back by people.
+
+What detectors know is not stored: after a start they learn it again from the last knots, which say it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from weft.anomalies.detector import ALARM, Detector, Judgement, Kind
+from weft.anomalies.measures import measures
+from weft.clock import Clock, iso
+from weft.errors import WeftError
+from weft.lineage.knot import Knot, Status
+from weft.weaver.events import Events
+from weft.weaver.knots import Knots
+from weft.weaver.store.records import Records, put
+from weft.weaver.store.store import Write
+
+LEARNED_FROM = 2_000
+"""So many knots of a stream are looked at again after a start."""
+
+
+class AnomalyMissingError(WeftError):
+    """There is no such anomaly."""
+
+    code = "anomaly.missing"
+    domain = "missing"
+
+
+@dataclass(frozen=True)
+class AnomalyRecord:
+    """A knot whose measure is unusual: what was expected, what was there, and whether somebody says that it is fine."""
+
+    id: str
+    stream: str
+    knot: int
+    measure: str
+    at: str
+    likelihood: float
+    kind: Kind
+    observed: float
+    low: float
+    high: float
+    deviation: float
+    text: str
+    accepted: bool = False
+    """Whether somebody said that it is not an anomaly; what deviates about as much is not told again."""
+
+    @property
+    def judgement(self) -> Judgement:
+        """As the detector said it."""
+        return Judgement(
+            self.likelihood, self.kind, self.observed, self.low, self.high, self.deviation
+        )
+
+
+class Watching:
+    """The detectors of all streams, and what they found."""
+
+    def __init__(self, records: Records, clock: Clock, knots: Knots, events: Events) -> None:
+        self._records = records
+        self._clock = clock
+        self._knots = knots
+        self._events = events
+        self._detectors: dict[str, dict[str, Detector]] = {}
+        self._seen: dict[str, Knot] = {}
+
+    def tied(self, knot: Knot) -> list[AnomalyRecord]:
+        """Look at a knot that was just tied; what is unusual is stored and told."""
+        if knot.stream not in self._detectors:
+            self._learn(knot.stream, before=knot.number)
+        found = list(self._judged(knot))
+        writes: list[Write] = []
+        for one in found:
+            writes.append(put("anomalies", one.stream, one.knot, one.measure, value=one))
+            writes += self._events.write(
+                "anomaly.found",
+                stream=one.stream,
+                knot=one.knot,
+                measure=one.measure,
+                text=one.text,
+            )
+        if writes:
+            self._records.store.apply(writes, durable=False)
+        return found
+
+    def all(self, *, stream: str | None = None, limit: int = 1000) -> list[AnomalyRecord]:
+        """What was found, newest first."""
+        parts = ("anomalies",) if stream is None else ("anomalies", stream)
+        found = self._records.scan(AnomalyRecord, *parts)
+        return sorted(found, key=lambda one: (one.at, one.id), reverse=True)[:limit]
+
+    def accept(self, name: str) -> AnomalyRecord:
+        """Take in that something was not an anomaly."""
+        stream, _, rest = name.rpartition("/")
+        number, _, measure = rest.partition(".")
+        found = (
+            self._records.find(AnomalyRecord, "anomalies", stream, int(number), measure)
+            if number.isdigit() and len(number) < 19
+            else None
+        )
+        if found is None:
+            raise AnomalyMissingError(
+                f"There is no anomaly '{name[:100]}'.", hint="See `weft anomaly list`."
+            )
+        accepted = replace(found, accepted=True)
+        self._records.store.apply(
+            [put("anomalies", found.stream, found.knot, found.measure, value=accepted)]
+        )
+        detector = self._detectors.get(found.stream, {}).get(found.measure)
+        if detector is not None:
+            detector.accept(found.judgement)
+        return accepted
+
+    def _learn(self, stream: str, *, before: int) -> None:
+        """Learn from the last knots what is usual, and from what was accepted what is fine."""
+        self._detectors[stream] = {}
+        recent = [
+            knot
+            for knot in self._knots.log(stream, before=before, limit=LEARNED_FROM)
+            if knot.status is Status.COMPLETE
+        ]
+        for knot in reversed(recent):
+            self._observed(knot)
+        for one in self._records.scan(AnomalyRecord, "anomalies", stream):
+            detector = self._detectors[stream].get(one.measure)
+            if one.accepted and detector is not None:
+                detector.accept(one.judgement)
+
+    def _observed(self, knot: Knot) -> Iterator[tuple[str, Judgement]]:
+        known = self._detectors[knot.stream]
+        judged = [
+            (one.measure, known.setdefault(one.measure, Detector()).observe(one.at_s, one.value))
+            for one in measures(knot, self._seen.get(knot.stream))
+        ]
+        self._seen[knot.stream] = knot
+        return iter(judged)
+
+    def _judged(self, knot: Knot) -> Iterator[AnomalyRecord]:
+        for measure, judgement in self._observed(knot):
+            if judgement.likelihood >= ALARM:
+                yield AnomalyRecord(
+                    id=f"{knot.stream}/{knot.number}.{measure}",
+                    stream=knot.stream,
+                    knot=knot.number,
+                    measure=measure,
+                    at=iso(self._clock.now()),
+                    likelihood=round(judgement.likelihood, 4),
+                    kind=judgement.kind,
+                    observed=judgement.observed,
+                    low=judgement.low,
+                    high=judgement.high,
+                    deviation=judgement.deviation,
+                    text=f"{measure} of {knot.stream}: {judgement.explanation}",
+                )

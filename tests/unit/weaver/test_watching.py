@@ -1,0 +1,95 @@
+"""What is unusual about knots: found as they are tied, learned again after a start, and taken back by people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tests.samples.values import VALUES
+from weft.clock import SystemClock, iso
+from weft.lineage.knot import Knot, Status
+from weft.lineage.ledger import Ledger
+from weft.weaver.events import Events
+from weft.weaver.knots import Knots, store_knot
+from weft.weaver.store.memory import MemoryStore
+from weft.weaver.store.records import Records
+from weft.weaver.watching import AnomalyMissingError, Watching
+
+START = SystemClock().now()
+SAMPLE: Knot = VALUES[Knot][0]
+
+
+def knot(number: int, *, rows: int = 100, dead: int = 0) -> Knot:
+    at = iso(START + timedelta(seconds=number))
+    ledger = Ledger(rows_in=rows, out=rows - dead, dead=dead)
+    return replace(
+        SAMPLE,
+        stream="orders",
+        number=number,
+        now=at,
+        completed=at,
+        status=Status.COMPLETE,
+        ledger=ledger,
+        watermark=None,
+        duration_ms=40 + number % 5,
+        hash=None,
+        sealed_form=None,
+    )
+
+
+class Run:
+    def __init__(self) -> None:
+        self.records = Records(MemoryStore())
+        self.clock = SystemClock()
+        self.start()
+
+    def start(self) -> None:
+        self.knots = Knots(self.records, self.clock)
+        self.events = Events(self.records, self.clock)
+        self.watching = Watching(self.records, self.clock, self.knots, self.events)
+
+    def tie(self, one: Knot) -> list[str]:
+        self.records.store.apply([store_knot(one)])
+        return [found.measure for found in self.watching.tied(one)]
+
+
+@pytest.fixture
+def run() -> Run:
+    made = Run()
+    for number in range(1, 300):
+        assert made.tie(knot(number, rows=95 + number % 11, dead=number % 3)) == []
+    return made
+
+
+def test_a_rate_and_a_share_that_were_never_seen_are_told_once(run: Run) -> None:
+    assert "rate" in run.tie(knot(300, rows=2_000))
+    assert "dead_share" in run.tie(knot(301, rows=100, dead=60))
+    kinds = [event.kind for event in run.events.since(0)]
+    assert kinds.count("anomaly.found") == len(run.watching.all())
+    [found] = [one for one in run.watching.all() if one.measure == "dead_share"]
+    assert (found.id, found.observed) == ("orders/301.dead_share", 0.6)
+    assert "dead_share of orders: 0.6, where" in found.text
+
+
+def test_what_was_accepted_is_not_told_again_nor_after_a_start(run: Run) -> None:
+    run.tie(knot(300, rows=2_000))
+    run.watching.accept("orders/300.rate")
+    assert all(one.accepted for one in run.watching.all() if one.measure == "rate")
+    run.start()
+    for number in range(301, 500):
+        run.tie(knot(number, rows=95 + number % 11))
+    assert "rate" not in run.tie(knot(500, rows=2_000))
+
+
+def test_after_a_start_what_is_usual_is_known(run: Run) -> None:
+    run.start()
+    assert run.tie(knot(300, rows=100)) == []
+    assert "rate" in run.tie(knot(301, rows=2_000))
+
+
+@pytest.mark.parametrize("name", ["", "orders", "orders/x.rate", "orders/" + "9" * 40 + ".rate"])
+def test_an_anomaly_that_never_was(run: Run, name: str) -> None:
+    with pytest.raises(AnomalyMissingError):
+        run.watching.accept(name)
