@@ -28,18 +28,19 @@ EXAMPLES = 5
 
 
 def find_record(
-    worker: Worker, *, id: str, streams: list[str], upto: Mapping[str, int] | None = None
+    worker: Worker, *, id: str, spans: Mapping[str, Sequence[int]]
 ) -> list[dict[str, Any]]:
     """Where a record is: each stream that has a row with this id, the knot that wrote it, and the row.
 
-    Ids alone are read first, and then the rows of the knots that have it. `upto` is the last knot to look at.
+    `spans` are the streams to look in, each with the knot to look behind and the last one; without them, all. Ids alone
+    are read first, and then the rows of the knots that have it.
     """
     spark = session.fork(worker.spark)
     found = []
-    for stream in streams:
+    for stream, span in spans.items():
         table = Table(spark, worker.storage.table(stream))
-        last = (upto or {}).get(stream, EVERYTHING)
-        ids = _rows(spark, table, 0, last)
+        after, upto = span or (0, EVERYTHING)
+        ids = _rows(spark, table, after, upto)
         if ids is None:
             continue
         knots = ids.where(f.col("_weft.id") == id).select("_weft.knot").distinct().collect()

@@ -39,17 +39,52 @@ class Looking:
 async def find_places(weaver: Weaver, stream: str, id: str) -> list[RecordPlace]:
     """Every place that holds a record: in its stream first, then in all others."""
     names = [stream, *(one.name for one in weaver.catalog.streams() if one.name != stream)]
-    found = await weaver.ask("record", {"id": id, "streams": names}, timeout=120)
+    return await _look(weaver, id, dict.fromkeys(names, ()))
+
+
+async def _look(weaver: Weaver, id: str, spans: Mapping[str, tuple[int, ...]]) -> list[RecordPlace]:
+    """The rows with an id in some knots of some streams."""
+    asked = {"id": id, "spans": {name: list(span) for name, span in spans.items()}}
+    found = await weaver.ask("record", asked, timeout=120)
     return [codec.from_form(RecordPlace, place) for place in found]
+
+
+async def find_further(weaver: Weaver, place: RecordPlace) -> list[RecordPlace]:
+    """The places of a record beside and below one: in streams written with it, and where it was relayed to."""
+    catalog, knots = weaver.catalog, weaver.knots
+    found: list[RecordPlace] = []
+    waiting = [place]
+    while waiting:
+        here = waiting.pop(0)
+        origin = catalog.stream(here.stream).origin
+        spans: dict[str, tuple[int, ...]] = {
+            one.name: (here.knot - 1, here.knot)
+            for one in catalog.streams()
+            if one.origin == origin and one.name != here.stream
+        }
+        for reader in catalog.readers(here.stream):
+            used = next(knots.uses(here.stream, here.knot, by=reader.stream), None)
+            if used is not None:
+                for name in catalog.written_by(reader.name):
+                    spans[name] = (used - 1, used)
+        known = {(one.stream, one.knot) for one in (place, *found)}
+        new = [
+            one
+            for one in (await _look(weaver, here.id, spans) if spans else [])
+            if (one.stream, one.knot) not in known
+        ]
+        found += new
+        waiting += [one for one in new if one.stream != here.stream]
+    return found
 
 
 async def find_place(weaver: Weaver, stream: str, id: str) -> RecordPlace:
     """The newest row of a record in a stream; refuses one that is not there."""
     weaver.catalog.stream(stream)
-    places = await find_places(weaver, stream, id)
-    here = [place for place in places if place.stream == stream]
+    here = await _look(weaver, id, {stream: ()})
     if here:
         return here[-1]
+    places = await find_places(weaver, stream, id)
     elsewhere = ", ".join(f"{p.stream} (knot {p.knot})" for p in places) or "nowhere"
     raise WeftError(
         f"Stream '{stream}' has no record '{id}'. It is in: {elsewhere}.",
@@ -186,13 +221,8 @@ async def _with_parents(
             count += members["count"]
             parents += [codec.from_form(RecordPlace, one) for one in members["rows"]]
     else:
-        asked = {
-            "id": found.id,
-            "streams": list(spec.inputs),
-            "upto": {name: knot.offsets.inputs.get(name, 0) for name in spec.inputs},
-        }
-        places = await weaver.ask("record", asked, timeout=120)
-        parents = [codec.from_form(RecordPlace, one) for one in places][-1:]
+        spans = {one.stream: (one.first - 1, one.last) for one in knot.parents}
+        parents = (await _look(weaver, found.id, spans))[-1:]
         count = len(parents)
     told = [await explain(weaver, one, looking.further()) for one in parents]
     return replace(found, parents=tuple(told), count=count)

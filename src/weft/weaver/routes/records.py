@@ -13,7 +13,7 @@ from weft.lineage.explained import Absence, Blame, ExplainedRecord, RecordPlace,
 from weft.lineage.graph import Trace, trace
 from weft.replays.walked import WalkedKnot
 from weft.weaver.absence import why_not
-from weft.weaver.explaining import Looking, explain, find_place, find_places, leg_of, walk
+from weft.weaver.explaining import Looking, explain, find_further, find_place, leg_of, walk
 from weft.weaver.reached import reached
 from weft.weaver.routes import Answer, KnotNumber, Text, UsesWeaver, make_router
 from weft.weaver.trace import StoredHistory
@@ -74,7 +74,7 @@ async def show(
     return Answer(
         RecordView(
             id=id,
-            places=tuple(await find_places(weaver, stream, id)),
+            places=(place, *await find_further(weaver, place)),
             rules=tuple(rule.id for rule in knot.rules),
             explained=await explain(weaver, place, Looking(depth, most)),
             into=tuple(await reached(weaver, place, most)),
