@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 
 from tests.spark.streams import Stream, schema_of
 from weft.lineage.fingerprint import fingerprint, record_hash
-from weft.runtime import spine
+from weft.runtime import session, spine
 from weft.streams import kernel_rehash
 
 EVERY_TYPE = """
@@ -111,3 +111,34 @@ def test_any_change_changes_the_hash(spark: SparkSession, tmp_path: Path) -> Non
         for values in ([], [1], [1, 1], [2], [1, 2], [1, 3])
     ]
     assert len(set(hashes)) == len(hashes)
+
+
+@pytest.mark.parametrize("generated", [True, False])
+def test_a_record_between_steps_has_the_hash_of_the_row_it_would_be(
+    spark: SparkSession, generated: bool
+) -> None:
+    forked = session.fork(spark)
+    forked.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
+    forked.conf.set("spark.sql.codegen.factoryMode", "CODEGEN_ONLY" if generated else "NO_CODEGEN")
+    schema = json.loads(schema_of(EVERY_TYPE).json())
+    expected = [
+        record_hash({**case, "_weft": case["_weft"] and case["_weft"].asDict()}, schema)
+        for case in CASES
+    ]
+    names = [field["name"] for field in schema["fields"] if field["name"] != "_weft"]
+    # Of values that were just made, too: they do not lie in a row's memory.
+    made = {"h": "concat(h, '')", "q": "named_struct('x', q.x, 'y', q.y)", "m": "m + 0.00BD"}
+    made |= {"o": "transform(o, x -> x)", "p": "map_from_entries(map_entries(p))"}
+    for changed in ({}, made):
+        values = [changed.get(name, name) for name in names]
+        values = [
+            f"CASE WHEN q IS NOT NULL THEN {value} END" if name == "q" else value
+            for name, value in zip(names, values, strict=True)
+        ]
+        values = [
+            f"CAST({value} AS decimal(10,2))" if name == "m" else value
+            for name, value in zip(names, values, strict=True)
+        ]
+        frame = forked.createDataFrame(frame_of(spark, CASES).collect(), schema_of(EVERY_TYPE))
+        hashed = frame.selectExpr(f"weft_hash(_weft.id, {', '.join(values)}) AS hash")
+        assert [bytes(row.hash) for row in hashed.collect()] == expected

@@ -39,13 +39,15 @@ def write(
     control: str | None = None,
     latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
+    hashed: bool = True,
 ) -> Written:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
 
     `outputs` maps column to folder. The files are durable and belong to no table until a commit names them.
     With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
     the highest event time up to that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if
-    it is in it, `watermark_ms` in `_weft` of every row on the way.
+    it is in it, `watermark_ms` in `_weft` of every row on the way. Without `hashed` nothing is hashed, to measure
+    what hashes cost.
     """
     times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
     spec = {
@@ -55,6 +57,7 @@ def write(
         "control": control,
         "times": None if latest_ms is None else times,
         "stamp": stamp,
+        "hashed": hashed,
     }
     told = kernel.call(frame.sparkSession, "spine.Spine.write", frame, json.dumps(spec))
     return codec.from_form(Written, json.loads(told))

@@ -156,7 +156,7 @@ abstract class CanonicalForm {
     }
   }
 
-  private static final class SmallDecimal extends CanonicalForm {
+  static final class SmallDecimal extends CanonicalForm {
     private final int scale;
 
     SmallDecimal(int scale) {
@@ -165,7 +165,10 @@ abstract class CanonicalForm {
 
     @Override
     void write(ByteSink out, SpecializedGetters from, int ordinal, Object base, long offset) {
-      long unscaled = from.getLong(ordinal);
+      write(out, from.getLong(ordinal), scale);
+    }
+
+    static void write(ByteSink out, long unscaled, int scale) {
       long magnitude = unscaled < 0 ? ~unscaled : unscaled;
       int length = (64 - Long.numberOfLeadingZeros(magnitude)) / 8 + 1;
       out.putByte(scale);

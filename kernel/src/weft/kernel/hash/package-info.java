@@ -6,6 +6,7 @@
  * weft.kernel.hash.HashSum} adds the hashes up; {@link weft.kernel.hash.HashTree} is over those of
  * one file. The spine does that as it writes; {@link weft.kernel.hash.Fingerprints} adds up the
  * hashes of rows that lie somewhere already, by {@link weft.kernel.hash.FingerprintTask} for all of
- * them and {@link weft.kernel.hash.FileHashTask} for each file.
+ * them and {@link weft.kernel.hash.FileHashTask} for each file. {@link weft.kernel.hash.StepHash}
+ * hashes a record between two steps, before it is a row.
  */
 package weft.kernel.hash;

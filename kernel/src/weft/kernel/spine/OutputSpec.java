@@ -11,6 +11,13 @@ import weft.kernel.spark.ParquetFiles;
  * @param folder the stream table's folder
  * @param schema the rows of the stream
  * @param files how its files are written
+ * @param isHashed whether rows and files are hashed, as they are unless their cost is measured
  */
-record OutputSpec(String column, int ordinal, String folder, StructType schema, ParquetFiles files)
+record OutputSpec(
+    String column,
+    int ordinal,
+    String folder,
+    StructType schema,
+    ParquetFiles files,
+    boolean isHashed)
     implements Serializable {}

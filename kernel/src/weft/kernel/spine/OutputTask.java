@@ -66,7 +66,11 @@ final class OutputTask {
       stamp.set(systemRow);
     }
     writer.write(row);
-    hash.add(row);
+    if (spec.isHashed()) {
+      hash.add(row);
+    } else {
+      hash.skip();
+    }
   }
 
   /** Points a row at the struct inside another one, without an object per row. */
@@ -99,7 +103,7 @@ final class OutputTask {
             hash.rows(),
             status.getLen(),
             status.getModificationTime(),
-            digest(files, path),
+            spec.isHashed() ? digest(files, path) : "",
             hash.root()));
     report.hash.add(hash.sum());
   }

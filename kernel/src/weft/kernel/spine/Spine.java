@@ -30,7 +30,8 @@ public final class Spine {
    *     string column of control values
    * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …,
    *     "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …}, "stamp": {"knot":
-   *     …, "at_ms": …, "watermark_ms": …}}}
+   *     …, "at_ms": …, "watermark_ms": …}, "hashed": …}}; rows and files are hashed unless it says
+   *     that they are not, which is for measuring alone
    * @return per output its rows, bytes, hash and files; how often each verdict came; per source
    *     partition its event times; control values
    */
@@ -44,7 +45,7 @@ public final class Spine {
     SparkSession spark = frame.sparkSession();
     List<OutputSpec> outputs = new ArrayList<>();
     for (JsonNode output : spec.required("outputs")) {
-      outputs.add(prepare(spark, schema, output));
+      outputs.add(prepare(spark, schema, output, spec.path("hashed").asBoolean(true)));
     }
     SpineTask task =
         new SpineTask(
@@ -63,13 +64,19 @@ public final class Spine {
     return total.toJson(outputs).toString();
   }
 
-  private static OutputSpec prepare(SparkSession spark, StructType schema, JsonNode output)
+  private static OutputSpec prepare(
+      SparkSession spark, StructType schema, JsonNode output, boolean isHashed)
       throws IOException {
     String column = output.required("column").asText();
     int ordinal = schema.fieldIndex(column);
     StructType rows = ((StructType) schema.fields()[ordinal].dataType()).asNullable();
     return new OutputSpec(
-        column, ordinal, output.required("path").asText(), rows, ParquetFiles.of(spark, rows));
+        column,
+        ordinal,
+        output.required("path").asText(),
+        rows,
+        ParquetFiles.of(spark, rows),
+        isHashed);
   }
 
   private static int ordinal(StructType schema, String column) {

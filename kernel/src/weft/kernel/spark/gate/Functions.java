@@ -20,6 +20,8 @@ public final class Functions {
     register(registry, TryValue.NAME, TryValue::of);
     register(registry, "weft_record", RecordText::of);
     register(registry, "weft_kept", arguments -> new Kept(arguments.get(0)));
+    register(registry, "weft_hash", RecordDigest::of);
+    register(registry, "weft_executor", arguments -> new ExecutorName());
   }
 
   private static void register(
