@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from tests.samples.kept import ADMITTED
-from weft.lineage.facts import DataFile, Facts, FilledPart, Output, StepRecord, StreamSchema
+from weft.lineage.facts import (
+    DataFile,
+    Facts,
+    FilledPart,
+    Output,
+    Recording,
+    StepRecord,
+    StreamSchema,
+)
 from weft.lineage.identity import Mark
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.ledger import Ledger
@@ -25,6 +33,7 @@ from weft.project.definition import (
     StreamSpec,
     WatermarkSpec,
 )
+from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.runtime.layout import Layout
@@ -44,6 +53,7 @@ from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
 from weft.weaver.watching import AnomalyRecord
 from weft.weaving.rule import Deed, Rule, RuleStatus
+from weft.weaving.trail import Transformation
 from weft.windows.watermark import Partition, Watermarks
 
 MOMENT, LATER = "2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:01.250000Z"
@@ -132,6 +142,7 @@ RICH_FACTS = Facts(
     watermarks=WATERMARKS,
     state=6,
     duration_ms=1250,
+    provenance=Recording("sampled", 0.01, (Transformation("rule:few", "56" * 32),)),
 )
 PINNED = Knot(
     id=KNOT_ID,
@@ -194,7 +205,13 @@ RICH_PROJECT = Project(
         "revenue": StreamSpec(
             "revenue", NESTED, key=("größe",), event_time="_weft.event_time", writer="revenue"
         ),
-        "joined": StreamSpec("joined", ORDERS, writer="joined", clock="own"),
+        "joined": StreamSpec(
+            "joined",
+            ORDERS,
+            writer="joined",
+            clock="own",
+            provenance=ProvenanceSpec("sampled", 0.01),
+        ),
     },
     pipelines={
         "revenue": PipelineSpec(

@@ -9,6 +9,7 @@ from weft.lineage.finding import Verification
 from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import Knot, Status
 from weft.lineage.ledger import Ledger
+from weft.project.provenance import PROVENANCE
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,8 @@ def _rows_by_ledger(knot: Knot) -> dict[str, int]:
     """How many rows the ledger says went to each stream."""
     ledger: Ledger = knot.ledger.results or knot.ledger
     expected = {knot.stream: ledger.out, f"{knot.stream}.late": knot.ledger.late}
+    if knot.provenance is not None and knot.provenance.mode == "full":
+        expected[f"{knot.stream}{PROVENANCE}"] = ledger.rows_in
     for stream, rows in knot.ledger.copied.items():
         expected[stream] = expected.get(stream, 0) + rows
     return expected

@@ -9,9 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from weft.lineage.ledger import Ledger
+from weft.project.provenance import Mode
+from weft.weaving.trail import Transformation
 from weft.windows.watermark import Watermarks
 
-StreamKind = Literal["main", "side", "dead", "late"]
+StreamKind = Literal["main", "side", "dead", "late", "provenance"]
 MaybeHash = Annotated[str | None, Field(exclude_if=lambda value: value is None)]
 """A hash that is left out of the form where there is none: facts of an older version are sealed as they were told."""
 
@@ -67,6 +69,15 @@ class StepRecord:
 
 
 @dataclass(frozen=True)
+class Recording:
+    """For which records a knot wrote down what was done to them, and the steps that they may have taken, in order."""
+
+    mode: Mode
+    share: float | None = None
+    steps: tuple[Transformation, ...] = ()
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything that a knot says beyond what was pinned."""
 
@@ -80,6 +91,8 @@ class Facts:
     watermarks: Watermarks = field(default_factory=Watermarks)
     state: int | None = None
     duration_ms: int = 0
+    provenance: Recording | None = None
+    """What was written down of its records, if anything."""
 
 
 @dataclass(frozen=True)

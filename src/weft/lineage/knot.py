@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from weft import canonical, codec
-from weft.lineage.facts import Facts, Output, StepRecord
+from weft.lineage.facts import Facts, Output, Recording, StepRecord
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
 from weft.windows.watermark import Watermarks
@@ -41,6 +41,7 @@ TIED = (
     "state",
     "completed",
     "duration_ms",
+    "provenance",
 )
 """What a knot takes over from the facts of its batch."""
 UNSEALED = ("status", "hash", "reason")
@@ -102,6 +103,8 @@ class Knot:
     completed: str | None = None
     duration_ms: int = 0
     hash: str | None = None
+    provenance: Recording | None = None
+    """For which records it was written down what was done to them; None for none of them."""
     sealed_form: Annotated[Mapping[str, Any] | None, Field(exclude=True)] = field(
         default=None, repr=False, compare=False
     )

@@ -22,6 +22,7 @@ from weft.loading.outlet import Outlets
 from weft.loading.pane import check_window, pane_schema
 from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
+from weft.loading.recorded import recorded
 from weft.loading.revision import check_revised
 from weft.loading.timed import check_clock, check_event_time, timed
 from weft.loading.updating import as_spelled, check_updating, find_columns
@@ -56,13 +57,14 @@ def check_draft(
     for name in draft.pipelines.keys() - set(graph.order):
         check_window(draft.pipelines[name], draft.paths[name], report)
     check_revised(draft, report)
+    streams = recorded(draft, checker.streams, report)
     if report.problems:
         return None
     return Project(
         name=draft.name,
         debug=draft.debug,
         processing=draft.processing,
-        streams=checker.streams,
+        streams=streams,
         pipelines=draft.pipelines,
         functions=checker.functions,
         folder=str(folder),

@@ -108,6 +108,7 @@ def _table(stream: StreamSpec) -> dict[str, Any]:
         "key": list(stream.key),
         "columns": {one.name: str(one.type) for one in stream.schema if one.name != CHANGE},
         "sinks": [_part(sink) for sink in stream.sinks] or None,
+        "provenance": stream.provenance.written(),
     }
     return _said(written)
 
@@ -119,7 +120,8 @@ def _product(product: Mapping[str, Any], spec: PipelineSpec) -> dict[str, Any]:
 
 def _stream(stream: StreamSpec) -> dict[str, Any]:
     if stream.changing:
-        return {}  # what makes it says all of it
+        # What makes it says all the rest.
+        return {"provenance": stream.provenance.written()}
     written = {
         "source": _part(stream.source) if stream.source else None,
         "schema": stream.schema.to_dict(),
@@ -127,6 +129,7 @@ def _stream(stream: StreamSpec) -> dict[str, Any]:
         "event_time": stream.event_time,
         "watermarks": _watermarks(stream),
         "sinks": [_part(sink) for sink in stream.sinks] or None,
+        "provenance": stream.provenance.written(),
     }
     return _said(written)
 

@@ -21,7 +21,7 @@ def expand(project: Project) -> Project:
     for spec in project.pipelines.values():
         for part in parts_of(spec):
             if part.to not in project.streams:
-                streams = {**project.streams, part.to: _stream(project, part)}
+                streams = {**project.streams, part.to: _stream(project, part, spec.to)}
                 project = replace(project, streams=streams)
             pipelines[part.name] = part
     return replace(project, pipelines=pipelines)
@@ -43,7 +43,8 @@ def parts_of(spec: PipelineSpec) -> list[PipelineSpec]:
     return [*parts, spec]
 
 
-def _stream(project: Project, first: PipelineSpec) -> StreamSpec:
+def _stream(project: Project, first: PipelineSpec, last: str) -> StreamSpec:
+    """The stream of a first part; what is to be written down of the last one's records is of its own too."""
     source = project.stream(first.inputs[0])
     schema = apply_schema(first.steps, source.schema, project.functions)
     timing = after_steps(first.steps, source.event_time, project.functions)
@@ -56,4 +57,5 @@ def _stream(project: Project, first: PipelineSpec) -> StreamSpec:
         writer=first.name,
         clock=timing.clock,
         changing=source.changing,
+        provenance=project.stream(last).provenance,
     )

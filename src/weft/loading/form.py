@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from weft.declared.key import Key, keys
 from weft.declared.limit import FLAG, TEXT, Fault, Limit, names, shape
+from weft.project.provenance import KEY as PROVENANCE
 from weft.sources.debezium import DebeziumSource
 from weft.sources.kafka import TOPIC
 
@@ -181,6 +182,7 @@ class StreamKeys:
             unsaid="none",
         ),
     ] = None
+    provenance: Annotated[Any, PROVENANCE] = None
 
 
 def _one_origin(written: Mapping[str, Any]) -> Fault | None:
@@ -239,6 +241,7 @@ class TableKeys(DebeziumSource):
             unsaid="none",
         ),
     ] = None
+    provenance: Annotated[Any, PROVENANCE] = None
 
 
 @dataclass(frozen=True)

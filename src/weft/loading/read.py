@@ -26,6 +26,7 @@ from weft.project.definition import (
     WatermarkSpec,
 )
 from weft.project.operator import Deduplication, Joining
+from weft.project.provenance import LAZY, MODES, ProvenanceSpec
 from weft.queries.form import Grouping, Ranking
 from weft.schema.schema import Field, Schema, parse_type
 from weft.sources.debezium import DebeziumSource
@@ -47,6 +48,7 @@ class DraftStream:
     event_time: str | None = None
     watermarks: WatermarkSpec | None = None
     sinks: tuple[SinkSpec, ...] = ()
+    provenance: ProvenanceSpec = LAZY
 
 
 @dataclass
@@ -129,7 +131,13 @@ def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream
         if "watermarks" in parts
         else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
+        provenance=_provenance(parts),
     )
+
+
+def _provenance(parts: Mapping[str, Cursor]) -> ProvenanceSpec:
+    said = parts.get("provenance")
+    return LAZY if said is None else MODES.take(said.value)
 
 
 def _schema(cursor: Cursor) -> Schema | None:
@@ -177,6 +185,7 @@ def read_table(name: str, cursor: Cursor) -> DraftStream:
         declares_schema="columns" in parts,
         key=parts["key"].names() if "key" in parts else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
+        provenance=_provenance(parts),
     )
 
 

@@ -18,6 +18,7 @@ from weft.declared.limit import choice, number, whole
 from weft.declared.read import nested
 from weft.errors import WeftError
 from weft.project.name import slug
+from weft.project.provenance import LAZY, ProvenanceSpec
 from weft.project.timing import ClockKind
 from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.steps.function import FunctionVersion
@@ -150,6 +151,7 @@ class StreamSpec:
     """Where it is written by a pipeline: by what its time goes."""
     changing: bool = False
     """Whether each of its rows replaces the one before with its key, and says in `_change` how."""
+    provenance: ProvenanceSpec = LAZY
 
     @property
     def ingested(self) -> bool:

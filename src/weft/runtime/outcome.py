@@ -11,8 +11,9 @@ from pyspark.sql.types import StructType
 
 from weft.canonical import digest
 from weft.clock import SystemClock, iso
-from weft.lineage.facts import Facts, Output, StepRecord, StreamKind, StreamSchema
+from weft.lineage.facts import Facts, Output, Recording, StepRecord, StreamKind, StreamSchema
 from weft.lineage.fingerprint import MODULUS
+from weft.project.provenance import LAZY
 from weft.runtime.pipeline import Pinned, RunningPipeline
 from weft.runtime.spine import Written
 from weft.runtime.weaving import Woven
@@ -75,6 +76,7 @@ def commit(
         watermarks=moment,
         state=pinned.knot.batch if run.shape.operator else None,
         duration_ms=round((time.monotonic() - started) * 1000),
+        provenance=_recording(run, woven),
     )
     note = replace(
         _note(pinned, own.stream, moment.value_ms, output),
@@ -114,6 +116,13 @@ def _step(
     )
 
 
+def _recording(run: RunningPipeline, woven: Woven) -> Recording | None:
+    spec = run.stream.provenance
+    if spec == LAZY:
+        return None
+    return Recording(spec.mode, spec.share, woven.weave.transformations)
+
+
 def _note(pinned: Pinned, stream: str, watermark_ms: int | None, output: Output) -> Note:
     return Note(
         knot=pinned.knot.number,
@@ -148,14 +157,15 @@ def _merge(parts: Sequence[Output]) -> Output:
 
 
 def _is_full_stream(target: WovenOutput) -> bool:
-    """Side streams get every knot, so that what reads them sees time pass; dead and late ones only rows."""
+    """Side streams get every knot, so that what reads them sees time pass; the others only rows."""
     return target.column.startswith("_weft_side") and not target.column.endswith("_dead")
 
 
 def _kind(target: WovenOutput) -> StreamKind:
     if target.column.endswith("dead"):
         return "dead"
-    return "late" if target.column == "late" else "side"
+    named: dict[str, StreamKind] = {"late": "late", "provenance": "provenance"}
+    return named.get(target.column, "side")
 
 
 def _schema(columns: StructType, kind: StreamKind) -> StreamSchema:

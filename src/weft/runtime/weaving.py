@@ -88,6 +88,7 @@ def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
         operator=run.shape.operator,
         time=run.stream.event_time if run.stream.clock != "inputs" else None,
         timed=run.shape.latest_ms(pinned) is not None,
+        provenance=run.stream.provenance,
     )
     if not compiled.pinned:
         run.weaves = {pinned.knot.rules: compiled}

@@ -159,9 +159,10 @@ def _event_time(weaver: Weaver, name: str) -> str | None:
 
 def _target(weaver: Weaver, name: str) -> Stream:
     stream = weaver.catalog.stream(name)
-    if stream.kind in ("dead", "late"):
+    if stream.kind in ("dead", "late", "provenance"):
+        kept = "is provenance" if stream.kind == "provenance" else f"keeps {stream.kind} records"
         raise RuleError(
-            f"Stream '{name}' keeps {stream.kind} records as they came; it takes no rules.",
+            f"Stream '{name}' {kept} as it came to be; it takes no rules.",
             code="rule.bad-target",
             hint=f"Attach the rule to '{stream.origin}'.",
             stream=name,

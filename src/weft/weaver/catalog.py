@@ -9,7 +9,8 @@ from typing import Any, Literal
 from weft import canonical, codec
 from weft.errors import WeftError
 from weft.lineage.facts import StreamKind
-from weft.project.definition import Project
+from weft.project.definition import Project, StreamSpec
+from weft.project.provenance import LAZY
 from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write
@@ -287,13 +288,25 @@ def store_schema(fingerprint: str, schema: Any) -> Write:
 def declared(project: Project) -> Iterator[Pipeline]:
     """The pipelines of a project: one per source stream that ingests it, and those it declares."""
     processing = codec.to_form(project.processing, sparse=True)
-    streams = {name: codec.to_form(stream, sparse=True) for name, stream in project.streams.items()}
+    # What is written down beside a stream is nothing to those who read it.
+    streams = {
+        name: codec.to_form(replace(stream, provenance=LAZY), sparse=True)
+        for name, stream in project.streams.items()
+    }
     for stream in project.streams.values():
         if stream.ingested:
-            version = canonical.digest([streams[stream.name], processing])
+            parts = [streams[stream.name], processing, *_written_down(stream)]
+            version = canonical.digest(parts)
             yield Pipeline(stream.name, stream.name, (), version=version, project=project.hash)
     for spec in project.pipelines.values():
         inputs = [streams[name] for name in spec.inputs if name in streams]
         form = codec.to_form(spec, sparse=True)
-        version = canonical.digest([form, project.version_of(spec.name), inputs, processing])
+        beside = _written_down(project.stream(spec.to))
+        parts = [form, project.version_of(spec.name), inputs, processing, *beside]
+        version = canonical.digest(parts)
         yield Pipeline(spec.name, spec.to, spec.inputs, version=version, project=project.hash)
+
+
+def _written_down(stream: StreamSpec) -> list[Any]:
+    """What a pipeline writes beside its stream, where that is anything."""
+    return [] if stream.provenance == LAZY else [codec.to_form(stream.provenance)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -11,6 +11,7 @@ from weft.gate.expression import Checked, pin
 from weft.schema.schema import Schema, quoted
 from weft.steps.function import FunctionVersion
 from weft.steps.step import Function
+from weft.weaving.trail import Trail
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Verdict:
     kind: Literal["filtered", "dead", "passed"]
     """`passed` rows are none of the stream's: an operator's late records and reports, carried along."""
     by: str
+    place: int = 0
+    """Which step of a rule it was, where the way of records is written down."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,10 @@ class Cloth:
     layers: list[tuple[tuple[str, str], ...]] = field(default_factory=list)
     stages: list[Layers | Call] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
+    trail: Trail | None = None
+    """The way of records, where it is written down."""
+    place: int = 0
+    """Which step of its rule is being applied."""
 
     def sql(self, checked: Checked) -> str:
         """The SQL of an expression, with the knot's moment in the place of the clock and the dice."""
@@ -83,6 +90,8 @@ class Cloth:
         return f"weft_record({', '.join(map(quoted, self.columns))})"
 
     def code(self, verdict: Verdict) -> int:
+        """The number of a verdict; those of later steps are higher, so that it says how far a record came."""
+        verdict = verdict if self.trail is None else replace(verdict, place=self.place)
         if verdict not in self.verdicts:
             self.verdicts.append(verdict)
         return self.verdicts.index(verdict)
@@ -96,6 +105,10 @@ class Cloth:
     def reshape(self, columns: Mapping[str, str], **changes: str) -> None:
         """One layer with other user columns: each name with the SQL it is made of."""
         kept = {name: changes.get(name, quoted(name)) for name in self.hidden}
+        if self.trail is not None:
+            saved = self.trail.keep(columns)
+            self.hidden += saved
+            kept |= saved
         self.columns = list(columns)
         self._layer({**columns, **kept})
 
@@ -110,6 +123,8 @@ class Cloth:
 
     def call(self, call: Call) -> None:
         """End the SQL so far and call a Python function on its rows."""
+        if self.trail is not None:
+            self.trail.settle(self)
         self._flush()
         self.stages.append(call)
 

@@ -11,23 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.project.provenance import LAZY, PROVENANCE, ProvenanceSpec
 from weft.schema.path import find_path
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import WEFT, WEFT_TYPE
 from weft.steps.compile import compile_steps
 from weft.steps.function import FunctionVersion
-from weft.steps.step import Step
+from weft.steps.step import Function, Step, composed_version
 from weft.weaving.apply import apply, held
 from weft.weaving.cloth import Call, Cloth, Layers, Moment, Verdict
 from weft.weaving.rule import Rule
+from weft.weaving.trail import SHARES, Trail, Transformation, share
 
-__all__ = ["Call", "Layers", "Moment", "Verdict", "Weave", "WovenOutput", "compile_weave"]
+__all__ = ["SHARES", "Call", "Layers", "Moment", "Verdict", "Weave", "WovenOutput", "compile_weave"]
 
 # What a row carries along of what became of it.
 _FATE = ("_weft_verdict", "_weft_reason", "_weft_record")
-
-SHARES = 10_000
-"""How finely the keys of a stream are divided for rules that take a share of them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,8 @@ class Weave:
     verdicts: tuple[Verdict, ...]
     pinned: bool
     """Whether it holds the moment of its knot, so that it fits no other batch."""
+    transformations: tuple[Transformation, ...] = ()
+    """What may be done to a record, in order, where the way of records is written down."""
 
     def ledger_counts(self, counts: Mapping[str, int]) -> tuple[int, dict[str, int], int]:
         """Rows out, filtered by whom, and dead, from the writer's counts per verdict code."""
@@ -73,6 +74,7 @@ def compile_weave(
     operator: bool = False,
     time: str | None = None,
     timed: bool = False,
+    provenance: ProvenanceSpec = LAZY,
 ) -> Weave:
     """Compile the steps of a pipeline and the rules on the streams it writes into stages.
 
@@ -80,18 +82,24 @@ def compile_weave(
     not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
     `_weft_late`, `_weft_dead` and `_weft_control` too, and rows without `_weft`, which only carry those. `time`
     names the column that is the event time after the steps, where they may have changed it. With `timed` the frame
-    ends in `partition` and `event_time` of every row too, whatever a rule makes of it.
+    ends in `partition` and `event_time` of every row too, whatever a rule makes of it. `provenance` says of which
+    rows it ends in what was done to them too.
     """
     cloth = Cloth(schema, list(schema.names), [], moment, functions)
     carried = begin_cloth(cloth, operator=operator)
+    if provenance != LAZY:
+        cloth.trail = Trail(provenance)
+        cloth.trail.begin(cloth, [place for name in key if (place := _place(name, cloth))])
     for position, compiled in enumerate(compile_steps(steps, schema, functions)):
         apply(cloth, compiled, by=f"step:{position}")
+        _note(cloth, compiled.step, f"step:{position}")
     if time is not None:
         retime(cloth, time)
     targets: list[WovenOutput] = []
     _apply_rules(cloth, stream, key, rules, targets, depth=0)
     _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
-    return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned)
+    taken = () if cloth.trail is None else tuple(cloth.trail.taken)
+    return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned, taken)
 
 
 def begin_cloth(cloth: Cloth, *, operator: bool) -> list[str]:
@@ -109,6 +117,14 @@ def begin_cloth(cloth: Cloth, *, operator: bool) -> list[str]:
     )
     cloth.hide("_weft_bad")
     return carried
+
+
+def _note(cloth: Cloth, step: Step, by: str, condition: str | None = None) -> None:
+    """Note that records have taken a step, where their way is written down."""
+    if cloth.trail is not None:
+        called = [step.ref] if isinstance(step, Function) else []
+        versions = {ref: cloth.functions[ref].version for ref in called}
+        cloth.trail.passed(cloth, by, composed_version([step], versions), condition)
 
 
 def retime(cloth: Cloth, name: str) -> None:
@@ -148,16 +164,23 @@ def _apply_rules(
             condition = f"_weft_in{len(cloth.stages)}_{len(cloth.layers)}"
             cloth.select(**{condition: held_share(rule, key, cloth)})
         if rule.output is None:
-            _apply_steps(cloth, rule, condition)
+            _apply_steps(cloth, rule, condition, aside=depth > 0)
         else:
             _divert(cloth, rule, key, rules, targets, condition, depth)
-        if condition is not None:
+        if condition is not None and cloth.trail is None:
             cloth.hide(condition)
 
 
-def _apply_steps(cloth: Cloth, rule: Rule, condition: str | None = None) -> None:
-    for compiled in compile_steps(rule.steps, cloth.schema, cloth.functions):
+def _apply_steps(
+    cloth: Cloth, rule: Rule, condition: str | None = None, *, aside: bool = False
+) -> None:
+    """Apply the steps of a rule; what is done aside is done to a copy, and no part of the record's own way."""
+    for place, compiled in enumerate(compile_steps(rule.steps, cloth.schema, cloth.functions)):
+        cloth.place = place
         apply(cloth, compiled, by=f"rule:{rule.id}", condition=condition)
+        if not aside:
+            _note(cloth, compiled.step, f"rule:{rule.id}", condition)
+    cloth.place = 0
 
 
 def _divert(
@@ -183,7 +206,7 @@ def _divert(
         **{column: quoted(name) for name, column in parked.items()},
         _weft_verdict=f"CASE WHEN {held(condition)} THEN {skipped} END",
     )
-    _apply_steps(cloth, rule)
+    _apply_steps(cloth, rule, aside=True)
     target = WovenOutput(side, rule.output)
     dead = WovenOutput(f"{side}_dead", f"{rule.output}.dead")
     targets += [target, dead]
@@ -218,6 +241,10 @@ def _finish(
         diverted.append(WovenOutput("late", f"{stream}.late"))
     sides = {target.column: target.column for target in targets}
     codes = _dead_codes(cloth)
+    told: dict[str, str] = {}
+    if cloth.trail is not None:
+        told["provenance"] = cloth.trail.finish(cloth, dead=codes, sides=list(sides))
+        diverted.append(WovenOutput("provenance", f"{stream}{PROVENANCE}"))
     brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(
         {
@@ -225,6 +252,7 @@ def _finish(
             "dead": f"CASE WHEN _weft_verdict IN ({codes}) THEN {_dead_row(cloth)}{brought} END",
             **sides,
             **{name: f"_weft_{name}" for name in carried if name != "dead"},
+            **told,
             **times,
             "verdict": "_weft_verdict",
         }
@@ -236,8 +264,7 @@ def held_share(rule: Rule, key: Sequence[str], cloth: Cloth) -> str:
     """SQL that is true for the share of rows that a rule is for."""
     places = [_place(name, cloth) for name in key]
     present = [place for place in places if place is not None]
-    hashed = ", ".join([literal(rule.id), *(present or ["_weft.id"])])
-    return f"pmod(xxhash64({hashed}), {SHARES}) < {round(rule.percent * SHARES / 100)}"
+    return share(rule.id, present, round(rule.percent * SHARES / 100))
 
 
 def _place(name: str, cloth: Cloth) -> str | None:
