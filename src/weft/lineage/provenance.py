@@ -6,6 +6,7 @@ zeros is absent: the record did not take the step, or ended in it. One of ones w
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,8 +97,8 @@ def _origin(record: str) -> tuple[str, int | None]:
 
 
 def _hashes(stored: bytes | str) -> list[bytes]:
-    """The hashes of a row one by one; rows that came over the wire may have them as digits."""
-    together = bytes.fromhex(stored) if isinstance(stored, str) else bytes(stored)
+    """The hashes of a row one by one; rows that are JSON have them as base64, like all bytes."""
+    together = base64.b64decode(stored) if isinstance(stored, str) else bytes(stored)
     return [together[at : at + HASH_BYTES] for at in range(0, len(together), HASH_BYTES)]
 
 

@@ -39,6 +39,7 @@ def write(
     control: str | None = None,
     latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
+    hashes: Mapping[str, str] | None = None,
     hashed: bool = True,
 ) -> Written:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
@@ -46,13 +47,16 @@ def write(
     `outputs` maps column to folder. The files are durable and belong to no table until a commit names them.
     With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
     the highest event time up to that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if
-    it is in it, `watermark_ms` in `_weft` of every row on the way. Without `hashed` nothing is hashed, to measure
-    what hashes cost.
+    it is in it, `watermark_ms` in `_weft` of every row on the way. `hashes` names the columns that have the hashes of
+    outputs' rows already, where they are not null. Without `hashed` nothing is hashed, to measure what hashes cost.
     """
     times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
     spec = {
         "prefix": prefix,
-        "outputs": [{"column": column, "path": path} for column, path in outputs.items()],
+        "outputs": [
+            {"column": column, "path": path, "hash": (hashes or {}).get(column)}
+            for column, path in outputs.items()
+        ],
         "verdict": verdict,
         "control": control,
         "times": None if latest_ms is None else times,

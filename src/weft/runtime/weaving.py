@@ -63,6 +63,8 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
         woven.frame,
         prefix=f"{pinned.knot.number:010d}",
         outputs=outputs,
+        # Where a record's way is written down, it was hashed as it is written already.
+        hashes={"out": "hash"} if "hash" in woven.frame.columns else {},
         control="control" if run.shape.operator else None,
         latest_ms=run.shape.latest_ms(pinned),
         # Each row says how far its stream had come before its knot: by that it is early or late further down.

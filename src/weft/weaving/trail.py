@@ -50,6 +50,8 @@ class State:
     condition: str | None = None
     hash: str | None = None
     """The column that has the hash already, where values could not go along."""
+    is_settled: bool = False
+    """Whether it was hashed before a Python function, and of a sample only in part."""
 
     def present(self) -> str:
         """SQL that is true for records that were ever in it."""
@@ -100,6 +102,8 @@ class Trail:
         """Hash what values cannot go along further: of a sample what its share takes, the others get none."""
         wanted = None if self.spec.share is None else CHOSEN
         hashes = self._hashes(wanted, otherwise=_binary(UNKNOWN))
+        for state in self.states:
+            state.is_settled = True
         if hashes:
             cloth.select(**hashes)
         cloth.hide(*(name for name in cloth.hidden if name.startswith("_weft_was_")))
@@ -154,6 +158,18 @@ class Trail:
             ),
         }
         return f"CASE WHEN {TOLD} THEN {_struct(fields)} END"
+
+    def left(self) -> str:
+        """SQL of the hash of a record that was kept, as it is written; null where that is still to be computed."""
+        found: list[str] = []
+        for state in reversed(self.states):
+            if state.is_settled:
+                return "CAST(NULL AS BINARY)"
+            if state.condition is None:
+                found.append(str(state.hash))
+                break
+            found.append(f"CASE WHEN {state.condition} THEN {state.hash} END")
+        return f"CASE WHEN {TOLD} AND _weft_verdict IS NULL THEN coalesce({', '.join(found)}) END"
 
     def _slots(self) -> list[State]:
         """The states that have a hash of their own in a row: one for all that are known to have the same."""

@@ -244,6 +244,7 @@ def _finish(
     told: dict[str, str] = {}
     if cloth.trail is not None:
         told["provenance"] = cloth.trail.finish(cloth, dead=codes, sides=list(sides))
+        told["hash"] = cloth.trail.left()
         diverted.append(WovenOutput("provenance", f"{stream}{PROVENANCE}"))
     brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(

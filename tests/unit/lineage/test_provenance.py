@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from typing import Any
 
@@ -78,6 +79,12 @@ def test_hashes_that_are_not_known_are_none() -> None:
     hashes = (UNKNOWN, UNKNOWN, ABSENT, ABSENT)
     found = record_provenance(row(*hashes, verdict="dead", step=2), KNOT)
     assert [(step.before, step.after) for step in found.steps] == [(None, None)] * 3
+
+
+def test_rows_that_are_json_have_their_hashes_as_base64() -> None:
+    stored = row(A, B, C, D)
+    sent = {**stored, "hashes": base64.b64encode(stored["hashes"]).decode()}
+    assert record_provenance(sent, KNOT) == record_provenance(stored, KNOT)
 
 
 def test_the_row_of_another_knot_is_refused() -> None:

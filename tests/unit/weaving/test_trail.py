@@ -118,6 +118,15 @@ def test_a_sample_is_by_the_key_as_it_comes_in_or_by_the_record() -> None:
     assert "xxhash64('provenance', _weft.id)" in unkeyed
 
 
+def test_the_hash_of_the_row_written_is_the_last_that_the_record_has() -> None:
+    share = rule({"set": {"email": "'x'"}}, percent=10)
+    last = dict(columns(weave([{"set": {"email": "lower(email)"}}], share)))["hash"]
+    inside, outside = re.findall(r"_weft_hash_\d", last)
+    assert int(inside[-1]) > int(outside[-1])
+    side = rule({"function": "rules:mask"}, output="side")
+    assert dict(columns(weave([], side)))["hash"] == "CAST(NULL AS BINARY)"
+
+
 @pytest.mark.parametrize(("spec", "is_asked"), [(FULL, False), (SAMPLED, True)])
 def test_what_was_before_a_python_function_is_hashed_before_it(
     spec: ProvenanceSpec, is_asked: bool

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import weft.kernel.bytes.ByteSink;
 import weft.kernel.bytes.Sha256;
 
@@ -79,6 +80,19 @@ public final class RecordHash {
     if (tree != null) {
       tree.add(hash);
     }
+    rows++;
+  }
+
+  /** Adds a record whose hash was computed before, and stands in a column of another row. */
+  public void addKnown(UnsafeRow row, int ordinal) {
+    int start = (int) (row.getLong(ordinal) >>> 32);
+    Platform.copyMemory(
+        row.getBaseObject(),
+        row.getBaseOffset() + start,
+        hash,
+        Platform.BYTE_ARRAY_OFFSET,
+        HASH_BYTES);
+    sum.add(hash);
     rows++;
   }
 

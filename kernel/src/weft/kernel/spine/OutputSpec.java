@@ -11,6 +11,7 @@ import weft.kernel.spark.ParquetFiles;
  * @param folder the stream table's folder
  * @param schema the rows of the stream
  * @param files how its files are written
+ * @param hash place of the column that has the hash of a row where it is known, or -1
  * @param isHashed whether rows and files are hashed, as they are unless their cost is measured
  */
 record OutputSpec(
@@ -19,5 +20,6 @@ record OutputSpec(
     String folder,
     StructType schema,
     ParquetFiles files,
+    int hash,
     boolean isHashed)
     implements Serializable {}

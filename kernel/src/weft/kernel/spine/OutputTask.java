@@ -66,10 +66,12 @@ final class OutputTask {
       stamp.set(systemRow);
     }
     writer.write(row);
-    if (spec.isHashed()) {
-      hash.add(row);
-    } else {
+    if (!spec.isHashed()) {
       hash.skip();
+    } else if (spec.hash() >= 0 && !woven.isNullAt(spec.hash())) {
+      hash.addKnown(woven, spec.hash());
+    } else {
+      hash.add(row);
     }
   }
 

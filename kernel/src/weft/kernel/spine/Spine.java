@@ -28,10 +28,10 @@ public final class Spine {
    *
    * @param frame one nullable struct column per output, an int column of verdicts, optionally a
    *     string column of control values
-   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …}, …], "verdict": …,
-   *     "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …}, "stamp": {"knot":
-   *     …, "at_ms": …, "watermark_ms": …}, "hashed": …}}; rows and files are hashed unless it says
-   *     that they are not, which is for measuring alone
+   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …, "hash": …}, …],
+   *     "verdict": …, "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …},
+   *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}, "hashed": …}}; rows and files are
+   *     hashed unless it says that they are not, which is for measuring alone
    * @return per output its rows, bytes, hash and files; how often each verdict came; per source
    *     partition its event times; control values
    */
@@ -76,6 +76,7 @@ public final class Spine {
         output.required("path").asText(),
         rows,
         ParquetFiles.of(spark, rows),
+        ordinal(schema, output.path("hash").asText(null)),
         isHashed);
   }
 
