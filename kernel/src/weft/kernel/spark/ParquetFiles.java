@@ -40,6 +40,10 @@ public final class ParquetFiles implements Serializable {
   /** Columns of every stream that have another value in each row: a dictionary would be of all. */
   private static final List<String> UNIQUE = List.of("_weft.id", "_change.position");
 
+  /** The columns of provenance, of which the hashes are such too: no query looks for one. */
+  private static final List<String> PROVENANCE =
+      List.of("verdict", "by", "step", "executor", "hashes", "_weft");
+
   private static final Map<Key, ParquetFiles> PREPARED =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -70,6 +74,10 @@ public final class ParquetFiles implements Serializable {
     plainInLists(schema, "", false, settings);
     for (String unique : UNIQUE) {
       settings.setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#" + unique, false);
+    }
+    if (List.of(schema.fieldNames()).equals(PROVENANCE)) {
+      settings.setBoolean(ParquetOutputFormat.ENABLE_DICTIONARY + "#hashes", false);
+      settings.setBoolean(ParquetOutputFormat.STATISTICS_ENABLED + "#hashes", false);
     }
     this.factory = new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), schema);
     this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), settings);
