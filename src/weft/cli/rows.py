@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli.output import Printer, moment
 from weft.errors import WeftError
+from weft.lineage.provenance import told_hashes
+from weft.project.provenance import PROVENANCE
 from weft.schema.change import KEY_PROPERTY
 from weft.schema.weft import WEFT
 from weft.sinks.document import to_text
@@ -33,9 +35,13 @@ def newest_rows(
     """The last rows of a table in the order of their knots, values as text where JSON has no form for them."""
     opened = _open(table, stream)
     names = _names(opened, weft=weft)
+    is_provenance = stream.endswith(PROVENANCE)
     found: list[dict[str, Any]] = []
     for path in reversed(_files(opened)):
-        found = [_shown(row, names) for row in _read(path)] + found
+        rows: list[dict[str, Any]] = _read(path)
+        if is_provenance:
+            rows = [told_hashes(row) for row in rows]
+        found = [_shown(row, names) for row in rows] + found
         if len(found) >= limit:
             break
     return found[-limit:]

@@ -89,6 +89,11 @@ def record_provenance(row: Mapping[str, Any], knot: Knot) -> RecordProvenance:
     )
 
 
+def told_hashes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of provenance with its hashes as digits, one by one; None where there is none."""
+    return {**row, "hashes": [_hex(one) for one in _hashes(row["hashes"])]}
+
+
 def _origin(record: str) -> tuple[str, int | None]:
     """The source and the partition that an id begins with."""
     source, _, rest = record.partition("/")
