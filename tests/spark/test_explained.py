@@ -10,6 +10,7 @@ import pytest
 
 from tests.spark.test_replay import PROJECT
 from weft.lineage.fingerprint import record_hash
+from weft.lineage.provenance import record_provenance
 from weft.testing import Play, play
 
 
@@ -146,6 +147,42 @@ def test_a_record_that_a_rule_keeps_out_of_its_sources_stream(tmp_path: Path) ->
         [found] = _get(run, "/absences/revenue", id=kept_out)
         assert (found["cause"], found["by"]) == ("filtered", "rule:no-two")
         assert found["row"]["id"] == 2
+
+
+def test_what_is_rebuilt_equals_what_was_written_down(tmp_path: Path) -> None:
+    streams = {**PROJECT["streams"], "clean-orders": {"provenance": "full"}}
+    with play({**PROJECT, "streams": streams}, storage=tmp_path / "s") as run:
+        run.attach(
+            stream="clean-orders", id="half", steps=[{"set": {"total": "total / 2"}}], percent=50
+        )
+        run.feed("orders", [_order(number, "de", number - 2.0, number) for number in range(1, 9)])
+        [knot] = run.knots("clean-orders")
+        written = {
+            one.id: one
+            for one in (
+                record_provenance(row, knot)
+                for row in run.rows("clean-orders.provenance", weft=True)
+            )
+        }
+        walked = _get(run, "/knots/clean-orders/1/steps")
+        assert len(written) == len(walked["first"]) == 8
+        for row in walked["first"]:
+            hashes = [row["hash"]]
+            for step in walked["steps"]:
+                hashes += [one["hash"] for one in step["rows"] if one["id"] == row["id"]]
+            told = written[row["id"]]
+            steps = [step for step in told.steps if step.after is not None]
+            assert [step.after for step in steps] == [one for one in hashes[1:] if one is not None][
+                : len(steps)
+            ]
+        assert replay_of(run)["verified"] is True
+
+
+def replay_of(run: Play) -> dict[str, Any]:
+    found: dict[str, Any] = run.api.post(
+        "/replays", json={"stream": "clean-orders", "after": 0}
+    ).json()
+    return found
 
 
 def test_the_first_bad_knot_and_what_is_different_there(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from weft.project.definition import PipelineSpec
 from weft.replays.leg import Leg
 from weft.replays.request import ReplayRequest
 from weft.replays.walked import WalkedKnot, WalkedRow
+from weft.weaver.catalog import Stream
 from weft.weaver.replaying import legs_of
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ class Looking:
 
 async def find_places(weaver: Weaver, stream: str, id: str) -> list[RecordPlace]:
     """Every place that holds a record: in its stream first, then in all others."""
-    names = [stream, *(one.name for one in weaver.catalog.streams() if one.name != stream)]
+    names = [stream, *(one.name for one in _holding(weaver) if one.name != stream)]
     return await _look(weaver, id, dict.fromkeys(names, ()))
+
+
+def _holding(weaver: Weaver) -> list[Stream]:
+    """The streams that hold records; those that hold what was done to them are not among them."""
+    return [one for one in weaver.catalog.streams() if one.kind != "provenance"]
 
 
 async def _look(weaver: Weaver, id: str, spans: Mapping[str, tuple[int, ...]]) -> list[RecordPlace]:
@@ -59,14 +65,14 @@ async def find_further(weaver: Weaver, place: RecordPlace) -> list[RecordPlace]:
         origin = catalog.stream(here.stream).origin
         spans: dict[str, tuple[int, ...]] = {
             one.name: (here.knot - 1, here.knot)
-            for one in catalog.streams()
+            for one in _holding(weaver)
             if one.origin == origin and one.name != here.stream
         }
         for reader in catalog.readers(here.stream):
             used = next(knots.uses(here.stream, here.knot, by=reader.stream), None)
             if used is not None:
-                for name in catalog.written_by(reader.name):
-                    spans[name] = (used - 1, used)
+                written = [one.name for one in _holding(weaver) if one.pipeline == reader.name]
+                spans |= dict.fromkeys(written, (used - 1, used))
         known = {(one.stream, one.knot) for one in (place, *found)}
         new = [
             one

@@ -76,6 +76,10 @@ public final class RecordHash {
     } catch (DigestException e) {
       throw new IllegalStateException(e);
     }
+    addHash();
+  }
+
+  private void addHash() {
     sum.add(hash);
     if (tree != null) {
       tree.add(hash);
@@ -92,8 +96,7 @@ public final class RecordHash {
         hash,
         Platform.BYTE_ARRAY_OFFSET,
         HASH_BYTES);
-    sum.add(hash);
-    rows++;
+    addHash();
   }
 
   /** Counts a record whose hash is not wanted. */
