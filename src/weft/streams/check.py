@@ -18,11 +18,13 @@ from weft.streams.rehash import Rehash
 
 @dataclass
 class Contents:
-    """What a table's log says is in the table: its live files, and the knots whose rows are live."""
+    """What a table's log says is in the table: its live files, the knots that are live, and whose rows are expired."""
 
     files: dict[str, DataFile] = field(default_factory=dict)
     knots: set[int] = field(default_factory=set)
     seen: set[int] = field(default_factory=set)
+    expired: int = 0
+    """The rows of knots up to this one were let go of; nobody looks for them."""
 
 
 def check_table(
@@ -32,12 +34,13 @@ def check_table(
     fills: Mapping[int, Output],
     report: Verification,
     *,
+    expired: int = 0,
     rehash: Rehash | None = None,
 ) -> None:
     """The table holds the rows of every live knot of the stream, those of no other, and unchanged.
 
-    `fills` are the rows that were woven into the stream from before its first knot, by knot. With `rehash` every row
-    is hashed again.
+    `fills` are the rows that were woven into the stream from before its first knot, by knot; `expired` is the last knot
+    whose rows were let go of. With `rehash` every row is hashed again.
     """
     written = dict(fills)
     written |= {
@@ -46,11 +49,17 @@ def check_table(
         if knot.hash is not None and stream in knot.outputs
     }
     contents = _replay(stream, folder, line, fills, report)
+    report.expect(
+        contents.expired <= expired,
+        "table.expired",
+        f"table of {stream}",
+        f"the rows of knots up to {contents.expired} were taken out of it, and nothing is recorded of that",
+    )
     _compare(stream, contents, line, written, report)
     whole = {
         number: output
         for number, output in written.items()
-        if number > line.start
+        if number > max(line.start, contents.expired)
         and _check_files(stream, folder, number, output, number in line.live, report)
     }
     if rehash is not None:
@@ -81,6 +90,7 @@ def _replay(
             else:
                 _check_commit(stream, commit, line, where, report)
         _cut(contents, commit)
+        contents.expired = max(contents.expired, commit.expires)
         check_checkpoint(folder, commit.version, contents.files, report)
     return contents
 
@@ -172,7 +182,9 @@ def _compare(
         report.add("table.missing-knot", where, f"it lacks knot {number}, which is live")
     for number in sorted(found - wanted):
         report.add("table.unknown-knot", where, f"it has knot {number}, which is not live")
-    files = {file.path: file for number in wanted for file in written[number].files}
+    held = {number for number in wanted if number > contents.expired}
+    report.counts["expired"] += len(wanted) - len(held)
+    files = {file.path: file for number in held for file in written[number].files}
     live = set(contents.files)
     for path in sorted(set(files) - live):
         report.add("table.missing-file", where, f"it lacks file {path}, which a live knot has")

@@ -23,7 +23,7 @@ _SUM = re.compile(rb'\\"sum\\":\\"([0-9a-f]{64})\\"')
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table: a knot, a rollback, or its creation; `flaw` says what is wrong with its text."""
+    """One version of a table: a knot, a rollback, an expiry or its creation; `flaw` is what is wrong with its text."""
 
     version: int
     weft: Mapping[str, Any]
@@ -36,6 +36,12 @@ class Commit:
         """The number of the knot that it holds."""
         number = self.weft.get("knot")
         return number if isinstance(number, int) else None
+
+    @property
+    def expires(self) -> int:
+        """The last knot whose rows it takes out of the table for their age or size; 0 when it takes none."""
+        number = self.weft.get("expire")
+        return number if isinstance(number, int) else 0
 
     def span(self, turn: Literal["cut", "restore"]) -> range:
         """The knots that it takes out of the table, or brings back."""

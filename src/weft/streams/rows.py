@@ -63,7 +63,7 @@ class Recent:
 
 def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Recent:
     """The newest of the live knots in (after, upto], together of at most so many rows unless one alone has more."""
-    knots = table.knots(after, upto)
+    knots = table.knots(max(after, table.expired()), upto)
     held: list[TableKnot] = []
     count = 0
     for knot in reversed(knots):
@@ -109,6 +109,8 @@ def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:
 
 
 def _is_kept(table: Table, knot: TableKnot) -> bool:
+    if knot.note.rows and not knot.files:  # they are expired
+        return False
     return all(Path(table.path, file.path).exists() for file in knot.files)
 
 

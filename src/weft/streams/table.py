@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -34,6 +36,14 @@ class TableConflictError(TableError):
     code = "table.conflict"
     domain = "conflict"
     retryable = True
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """How many files were deleted, and the bytes that they took."""
+
+    files: int
+    bytes: int
 
 
 class Table:
@@ -117,6 +127,31 @@ class Table:
         """Bring knots in (keep, head] that were cut back into the table; again changes nothing."""
         with _errors(self.path):
             return int(self._log.restore(keep, head, json.dumps(weft)))
+
+    def expired(self) -> int:
+        """The last knot whose rows were let go of, 0 when none were."""
+        with _errors(self.path):
+            return int(self._log.expired())
+
+    def expire(self, upto: int, weft: Mapping[str, Any]) -> int:
+        """Take the rows of all knots up to one out of the table, whose knots stay; again changes nothing."""
+        with _errors(self.path):
+            return int(self._log.expire(upto, json.dumps(weft)))
+
+    def delete_expired(self, after: int, upto: int) -> Deleted:
+        """Delete what lies there of the files of knots in (after, upto] whose rows are expired; may be repeated."""
+        with _errors(self.path):
+            names = json.loads(self._log.written(after, min(upto, self.expired())))
+        files = size = 0
+        for name in names:
+            path = Path(self.path, name)
+            try:
+                held = path.stat().st_size
+                path.unlink()
+            except FileNotFoundError:  # an earlier try, or another worker, has deleted it
+                continue
+            files, size = files + 1, size + held
+        return Deleted(files, size)
 
 
 def _knot(text: str | None) -> TableKnot | None:

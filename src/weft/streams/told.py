@@ -29,6 +29,8 @@ class Told:
     notes: dict[int, tuple[Note, Commit]] = field(default_factory=dict)
     live: set[int] = field(default_factory=set)
     last: int = 0
+    expired: int = 0
+    """The last knot whose rows were let go of."""
 
     @property
     def origin(self) -> str | None:
@@ -95,6 +97,7 @@ def _read(folder: Path) -> Told:
             told.notes[commit.knot] = (codec.unpack(Note, commit.weft), commit)
             told.live.add(commit.knot)
             told.last = max(told.last, commit.knot)
+        told.expired = max(told.expired, commit.expires)
         for number in commit.span("cut"):
             told.live.discard(number)
             told.last = max(told.last, number)

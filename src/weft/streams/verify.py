@@ -28,6 +28,8 @@ class StreamRecord:
     name: str
     origin: str
     hold: str | None = None
+    expired: int = 0
+    """The last knot whose rows were let go of."""
 
 
 class Recorded(Protocol):
@@ -130,7 +132,9 @@ def verify(
         if report.expect(stream.hold is None, "pipeline.held", stream.name, _unfinished(stream)):
             line, fills = lines[stream.origin], recorded.fills(stream.name)
             folder = Path(places.table(stream.name))
-            check_table(stream.name, folder, line, fills, report, rehash=rehash)
+            check_table(
+                *(stream.name, folder, line, fills, report), expired=stream.expired, rehash=rehash
+            )
     check_tables(Path(places.streams), {stream.name for stream in streams}, report)  # 5
     for pipeline in recorded.pipelines():
         progress(f"the checkpoint of {pipeline.name}")

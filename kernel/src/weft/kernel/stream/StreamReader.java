@@ -97,6 +97,7 @@ public final class StreamReader {
       if (!isWanted(commit, from)) {
         continue;
       }
+      requireRows(commit);
       rows += commit.rows();
       knots++;
       if (to != from && (rows > mostRows || knots > mostKnots)) {
@@ -141,9 +142,24 @@ public final class StreamReader {
     for (long v = from.version() + 1; v <= to.version(); v++) {
       Commit commit = log.read(v);
       if (isWanted(commit, from)) {
+        requireRows(commit);
         knots.add(commit);
       }
     }
     return knots;
+  }
+
+  /** Refuses a knot whose rows are gone: its reader would take it for one that has none. */
+  private void requireRows(Commit commit) throws IOException {
+    if (commit.rows() > 0 && !log.isHeld(commit)) {
+      throw new IllegalStateException(
+          "The rows of knot "
+              + commit.knot()
+              + " of the stream at "
+              + options.path()
+              + " are expired, and this reader would begin there: they are kept from knot "
+              + (log.expired() + 1)
+              + " on.");
+    }
   }
 }

@@ -8,8 +8,8 @@ import java.util.List;
 import weft.kernel.json.Json;
 
 /**
- * One version of a stream table's log: a knot, a turn (a cut or what undoes one), the table's
- * creation, or what another tool wrote.
+ * One version of a stream table's log: a knot, a turn (a cut, what undoes one, or an expiry), the
+ * table's creation, or what another tool wrote.
  *
  * @param weft the knot or turn as its writer described it, or null
  * @param cutVersion newest version before this one that is a turn, -1 for none, null when another
@@ -66,21 +66,31 @@ public record Commit(
     return weft != null && weft.has("cut");
   }
 
-  /** Whether it changes which knots are in the table: takes some out, or brings them back. */
+  /** Whether it takes the rows of old knots out of the table, which stay knots of it. */
+  boolean isExpiry() {
+    return weft != null && weft.has("expire");
+  }
+
+  /** Whether it changes what is in the table: takes knots or rows out, or brings knots back. */
   boolean isTurn() {
-    return isCut() || (weft != null && weft.has("restore"));
+    return isCut() || isExpiry() || (weft != null && weft.has("restore"));
   }
 
   public long knot() {
     return weft.get("knot").asLong();
   }
 
-  /** The knot after which a turn begins. */
+  /** The last knot whose rows an expiry takes out. */
+  long expires() {
+    return weft.get("expire").asLong();
+  }
+
+  /** The knot after which a cut or restoration begins. */
   long keep() {
     return turn().get(0).asLong();
   }
 
-  /** The last knot of a turn. */
+  /** The last knot of a cut or restoration. */
   long head() {
     return turn().get(1).asLong();
   }
@@ -91,6 +101,11 @@ public record Commit(
 
   public long rows() {
     return files.stream().mapToLong(DataFile::rows).sum();
+  }
+
+  /** This knot without its files, which the table no longer holds. */
+  Commit withoutFiles() {
+    return new Commit(version, weft, List.of(), cutVersion, schemaVersion, metaData);
   }
 
   /**

@@ -12,10 +12,10 @@ import java.util.Map;
 import weft.kernel.json.Json;
 
 /**
- * What a stream table's log says: its newest version, its knots by number, what was cut, its
- * schema.
+ * What a stream table's log says: its newest version, its knots by number, what was cut, whose rows
+ * are expired, its schema.
  *
- * <p>Each commit of ours points back to the newest cut and the newest schema before it, so that
+ * <p>Each commit of ours points back to the newest turn and the newest schema before it, so that
  * opening a table reads a handful of files however long its log is, and nothing is kept in memory
  * per knot. {@link TableLog} guards it from threads.
  */
@@ -36,6 +36,7 @@ final class LogView {
   private long version = Commit.NONE;
   private long cutVersion = Commit.NONE;
   private long schemaVersion = Commit.NONE;
+  private long expired;
 
   LogView(LogStorage storage) {
     this.storage = storage;
@@ -72,7 +73,7 @@ final class LogView {
   }
 
   /**
-   * Takes in what was added up to a version: the cuts and the schema, through the pointers in its
+   * Takes in what was added up to a version: the turns and the schema, through the pointers in its
    * commit.
    */
   private void follow(long newest) throws IOException {
@@ -94,7 +95,9 @@ final class LogView {
       turns.push(read(v));
     }
     for (Commit turn : turns) {
-      if (turn.isCut()) {
+      if (turn.isExpiry()) {
+        expired = Math.max(expired, turn.expires());
+      } else if (turn.isCut()) {
         cuts.add(turn.keep(), turn.head());
       } else {
         cuts.remove(turn.keep(), turn.head());
@@ -120,7 +123,7 @@ final class LogView {
     return schemaVersion;
   }
 
-  /** The version of the newest cut or restoration, -1 when there is none. */
+  /** The version of the newest turn, -1 when there is none. */
   long cutVersion() {
     return cutVersion;
   }
@@ -252,5 +255,15 @@ final class LogView {
   /** Whether a knot was rolled back. */
   boolean isCut(long knot) {
     return cuts.contains(knot);
+  }
+
+  /** The last knot whose rows are expired, 0 when none are. */
+  long expired() {
+    return expired;
+  }
+
+  /** The files of a knot, of which none are left once its rows are expired. */
+  List<DataFile> files(Commit knot) {
+    return knot.knot() > expired ? knot.files() : List.of();
   }
 }

@@ -16,8 +16,8 @@ import weft.kernel.json.Json;
 import weft.kernel.spark.Sessions;
 
 /**
- * The Delta log of a stream table, in which every knot of the stream is one commit and a rollback
- * is one more.
+ * The Delta log of a stream table, in which every knot of the stream is one commit, a rollback is
+ * one more, and so is the expiry of old rows.
  *
  * <p>Threads may share an instance; several instances, also in several processes, may be used on
  * one table.
@@ -27,7 +27,7 @@ public final class TableLog {
   private final LogStorage storage;
   private final LogView view;
 
-  private TableLog(String path, LogStorage storage) {
+  TableLog(String path, LogStorage storage) {
     this.path = path;
     this.storage = storage;
     this.view = new LogView(storage);
@@ -82,6 +82,17 @@ public final class TableLog {
     return commit.isKnot() && !view.isCut(commit.knot());
   }
 
+  /** Whether the table has the rows of a knot still, unless it was rolled back. */
+  public synchronized boolean isHeld(Commit knot) {
+    return knot.knot() > view.expired();
+  }
+
+  /** The last knot whose rows are expired, 0 when none are. */
+  public synchronized long expired() throws IOException {
+    version();
+    return view.expired();
+  }
+
   /** The table's schema now, as Spark writes schemas in JSON. */
   public synchronized String schema() throws IOException {
     requireTable();
@@ -134,8 +145,13 @@ public final class TableLog {
     return described(read(v));
   }
 
-  private static String described(Commit knot) {
-    return knot == null ? null : knot.described().toString();
+  private String described(Commit knot) {
+    return knot == null ? null : asHeld(knot).described().toString();
+  }
+
+  /** A knot with the files that the table still has of it. */
+  private Commit asHeld(Commit knot) {
+    return isHeld(knot) ? knot : knot.withoutFiles();
   }
 
   /**
@@ -198,14 +214,15 @@ public final class TableLog {
     long now = System.currentTimeMillis();
     List<ObjectNode> actions = new ArrayList<>();
     for (Commit knot : view.kept(keepKnot, headKnot)) {
-      knot.files().forEach(file -> actions.add(file.toRemove(now)));
+      view.files(knot).forEach(file -> actions.add(file.toRemove(now)));
     }
     return append(text("DELETE", weft, view.cutVersion(), view.schemaVersion(), actions));
   }
 
   /**
    * Brings the knots in (keepKnot, headKnot] that were cut back into the table and returns the
-   * version that did it. What is in the table already is not added again.
+   * version that did it. What is in the table already is not added again, and rows that are expired
+   * do not come back.
    */
   public synchronized long restore(long keepKnot, long headKnot, String weftJson)
       throws IOException {
@@ -222,7 +239,7 @@ public final class TableLog {
     for (Commit knot : view.knots(keepKnot, headKnot)) {
       if (view.isCut(knot.knot())) {
         cut = true;
-        knot.files().forEach(file -> actions.add(file.toAdd()));
+        view.files(knot).forEach(file -> actions.add(file.toAdd()));
       }
     }
     if (!cut) {
@@ -232,13 +249,53 @@ public final class TableLog {
   }
 
   /**
+   * Takes the rows of all knots up to {@code upto} out of the table and returns the version that
+   * did it. The knots themselves stay. What is expired already is not expired again.
+   */
+  public synchronized long expire(long upto, String weftJson) throws IOException {
+    requireTable();
+    version();
+    if (upto <= view.expired()) {
+      return version();
+    }
+    Commit newest = view.newestKept(version());
+    if (newest == null || newest.knot() <= upto) {
+      throw new IllegalArgumentException(
+          "The rows of knots up to "
+              + upto
+              + " of the table at "
+              + path
+              + " cannot expire: its newest knot is "
+              + (newest == null ? "not there" : newest.knot())
+              + ".");
+    }
+    long now = System.currentTimeMillis();
+    List<ObjectNode> actions = new ArrayList<>();
+    for (Commit knot : view.kept(view.expired(), upto)) {
+      knot.files().forEach(file -> actions.add(file.toRemove(now)));
+    }
+    ObjectNode weft = Json.parseObject(weftJson).put("expire", upto);
+    return append(text("DELETE", weft, view.cutVersion(), view.schemaVersion(), actions));
+  }
+
+  /** The files that knots in (afterKnot, toKnot] were written with, as a JSON array of paths. */
+  public synchronized String written(long afterKnot, long toKnot) throws IOException {
+    version();
+    ArrayNode found = Json.array();
+    for (Commit knot : view.knots(afterKnot, toKnot)) {
+      knot.files().forEach(file -> found.add(file.path()));
+    }
+    return found.toString();
+  }
+
+  /**
    * The knots in (afterKnot, toKnot] that are not cut, with their files, oldest first, as a JSON
    * array.
    */
   public synchronized String knots(long afterKnot, long toKnot) throws IOException {
     version();
     ArrayNode found = Json.array();
-    view.kept(afterKnot, toKnot).forEach(knot -> found.add(knot.described()));
+    view.kept(afterKnot, toKnot).forEach(knot -> found.add(asHeld(knot).described()));
     return found.toString();
   }
 
