@@ -15,7 +15,7 @@ from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, 
 from weft.loading.init import FILES
 from weft.loading.load import FILE
 from weft.products.form import PartKeys, ProductKeys
-from weft.project.definition import Keyframes, Processing, WatermarkSpec
+from weft.project.definition import HistorySpec, Keyframes, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
 from weft.queries.form import Grouping, Ranking
 from weft.schema.type import SPELLINGS, TEXTS
@@ -126,6 +126,7 @@ def sections() -> Iterator[Section]:
         yield _section(f"### Source `{kind}`", sources.declaration(kind), _with_source(kind))
         if kind == "mock":
             yield _section("#### `bursts`", Burst, _with_burst)
+    yield _section("### History", HistorySpec, lambda key, said: _stream(history=said))
     yield _section("## Pipelines", PipelineKeys, lambda key, said: _pipeline(**said))
     steps = {kind: step.written for kind, step in STEPS.items()}
     text = "Each step is a mapping of one key. Rules take the same steps."

@@ -24,6 +24,7 @@ from weft.operations import step as steps
 from weft.operations.cut import Cut, Span
 from weft.operations.operation import Hold, Operation, OperationStatus
 from weft.project.definition import (
+    HistorySpec,
     Keyframes,
     PipelineSpec,
     Processing,
@@ -47,6 +48,7 @@ from weft.streams.note import Definitions, Note
 from weft.streams.storage import Owner
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
 from weft.weaver.events import Event
+from weft.weaver.expiring import ExpiredRows
 from weft.weaver.functions import DeployRecord
 from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
@@ -201,6 +203,7 @@ RICH_PROJECT = Project(
             event_time="at",
             watermarks=WatermarkSpec(2.0, 10.0, 60.0, "dead"),
             sinks=(SinkSpec("console", {"rows": 3}),),
+            history=HistorySpec(30.0, 10_240),
         ),
         "revenue": StreamSpec(
             "revenue", NESTED, key=("größe",), event_time="_weft.event_time", writer="revenue"
@@ -330,6 +333,7 @@ RICH_OPERATION = Operation(
         ),
         steps.CompareRows("revenue", 3, 9),
         steps.Clear(),
+        steps.Expire("orders", 3, 9, 70, 7000),
         steps.LetGo(("clean", "revenue")),
     ),
     asked=MOMENT,
@@ -407,6 +411,7 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
         Event(1, "project.deployed", MOMENT),
         Event(12, "knot.tied", LATER, {"stream": "orders", "knot": 3, "rows": {"orders": 8}}),
     ),
+    ExpiredRows: (ExpiredRows(7, MOMENT, "expire-0a1b2c3d"),),
     FilledPart: (
         FilledPart("large", "big", 1, 5, 0, 0, "00" * 32, 1, (), "", {}),
         FilledPart(

@@ -71,6 +71,7 @@ AbsenceCause = Literal[
     "absorbed",
     "rolled-back",
     "overwritten",
+    "expired",
     "unknown",
 ]
 

@@ -12,7 +12,14 @@ from pathlib import Path as Folder
 
 from weft.errors import WeftError
 from weft.gate.coercion import UNKNOWN
-from weft.loading.changing import check_changing, check_table, document_stream, keyless, other_key
+from weft.loading.changing import (
+    check_changing,
+    check_history,
+    check_table,
+    document_stream,
+    keyless,
+    other_key,
+)
 from weft.loading.code import find_code
 from weft.loading.columns import check_columns, inferred
 from weft.loading.document import Path
@@ -28,7 +35,7 @@ from weft.loading.timed import check_clock, check_event_time, timed
 from weft.loading.updating import as_spelled, check_updating, find_columns
 from weft.loading.wiring import add_windows, check_graph
 from weft.products.reading import TableColumns
-from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.definition import HistorySpec, PipelineSpec, Project, StreamSpec
 from weft.project.timing import EVENT_TIME, Timing
 from weft.schema.change import with_change
 from weft.schema.path import find_path
@@ -58,6 +65,7 @@ def check_draft(
         check_window(draft.pipelines[name], draft.paths[name], report)
     check_revised(draft, report)
     streams = recorded(draft, checker.streams, report)
+    check_history(draft, checker.streams, report)
     if report.problems:
         return None
     return Project(
@@ -114,6 +122,7 @@ class _Checker:
             watermarks=stream.watermarks or self.draft.watermarks,
             sinks=stream.sinks,
             changing=changing,
+            history=stream.history or HistorySpec(),
         )
 
     def pipeline(self, spec: PipelineSpec) -> None:
@@ -280,6 +289,7 @@ class _Checker:
             event_time=event_time,
             watermarks=declared.watermarks or stream.watermarks,
             clock=clock,
+            history=declared.history or stream.history,
         )
 
 

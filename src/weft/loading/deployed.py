@@ -128,6 +128,7 @@ def _stream(stream: StreamSpec) -> dict[str, Any]:
         "key": list(stream.key) or None,
         "event_time": stream.event_time,
         "watermarks": _watermarks(stream),
+        "history": _said(codec.to_form(stream.history)) or None,
         "sinks": [_part(sink) for sink in stream.sinks] or None,
         "provenance": stream.provenance.written(),
     }

@@ -173,6 +173,15 @@ class StreamKeys:
             unsaid="those of the project",
         ),
     ] = None
+    history: Annotated[
+        Any,
+        Key(
+            _part("a mapping"),
+            "How long its rows are kept: [history](#history).",
+            {"keep_days": 30, "keep_mb": 10_240},
+            unsaid="for ever",
+        ),
+    ] = None
     sinks: Annotated[
         Any,
         Key(

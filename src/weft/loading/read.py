@@ -19,6 +19,7 @@ from weft.products.read import read_product
 from weft.products.sql import tables_of
 from weft.products.tree import ProductError
 from weft.project.definition import (
+    HistorySpec,
     PipelineSpec,
     Processing,
     SinkSpec,
@@ -49,6 +50,7 @@ class DraftStream:
     watermarks: WatermarkSpec | None = None
     sinks: tuple[SinkSpec, ...] = ()
     provenance: ProvenanceSpec = LAZY
+    history: HistorySpec | None = None
 
 
 @dataclass
@@ -132,6 +134,7 @@ def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream
         else None,
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
         provenance=_provenance(parts),
+        history=parts["history"].read(HistorySpec, "`history`") if "history" in parts else None,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from weft.declared.read import schema_of
 from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
 from weft.products.form import PartKeys, ProductKeys
-from weft.project.definition import Processing, WatermarkSpec
+from weft.project.definition import HistorySpec, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
 from weft.queries.form import Grouping, Ranking
 from weft.sinks import options as sinks
@@ -26,6 +26,7 @@ def project_schema() -> dict[str, Any]:
         source=_kinds({kind: schema_of(sources.declaration(kind)) for kind in sources.KINDS}),
         schema=_TEXTS,
         watermarks=schema_of(WatermarkSpec),
+        history=schema_of(HistorySpec),
         sinks=_list(_sinks()),
     )
     pipeline = _filled(

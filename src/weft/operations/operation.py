@@ -26,7 +26,7 @@ from weft.operations.step import (
     describe,
 )
 
-Kind = Literal["rollback", "fill", "repartition", "recompute", "backup", "replay"]
+Kind = Literal["rollback", "fill", "repartition", "recompute", "backup", "replay", "expire"]
 Grip = Literal["claimed", "paused", "stopped"]
 
 

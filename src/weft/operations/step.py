@@ -306,6 +306,24 @@ class Clear:
         return ["remove what was written into the workspace"]
 
 
+@dataclass(frozen=True)
+class Expire:
+    """Take the rows of old knots out of a stream's table, and delete their files; the knots stay."""
+
+    stream: str
+    after: int
+    """The last knot whose rows were gone before."""
+    upto: int
+    rows: int = 0
+    bytes: int = 0
+    kind: Literal["expire"] = "expire"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        knots = f"knots {self.after + 1} to {self.upto} of {self.stream}"
+        return [f"let the rows of {knots} go ({self.rows:,} rows, {self.bytes:,} bytes)"]
+
+
 Step = Annotated[
     Stop
     | Plan
@@ -325,6 +343,7 @@ Step = Annotated[
     | Rerun
     | CompareRows
     | Clear
+    | Expire
     | LetGo,
     Field(discriminator="kind"),
 ]

@@ -120,6 +120,30 @@ class WatermarkSpec:
 
 
 @dataclass(frozen=True)
+class HistorySpec:
+    """How much of a stream's rows is kept; knots, and what somebody still needs, always are."""
+
+    keep_days: Annotated[
+        float | None,
+        Key(
+            number(0, 1e6),
+            "Rows of knots that are older go.",
+            30,
+            unsaid="rows of any age are kept",
+        ),
+    ] = None
+    keep_mb: Annotated[
+        int | None,
+        Key(
+            whole(0, 10**12),
+            "The oldest rows go while all of them take more megabytes.",
+            10_240,
+            unsaid="rows of any size are kept",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class SourceSpec:
     """Where the records of a stream come from: a kind of source and its options."""
 
@@ -152,6 +176,8 @@ class StreamSpec:
     changing: bool = False
     """Whether each of its rows replaces the one before with its key, and says in `_change` how."""
     provenance: ProvenanceSpec = LAZY
+    history: HistorySpec = HistorySpec()
+    """How long its rows are kept; what a pipeline does with them does not depend on it."""
 
     @property
     def ingested(self) -> bool:

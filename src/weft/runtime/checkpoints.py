@@ -90,6 +90,19 @@ def keyframes(home: str) -> list[int]:
     return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
 
 
+def size(home: str) -> int:
+    """The bytes of all that a pipeline's folder holds; a file that lies there under several names counts once."""
+    seen: dict[int, int] = {}
+    for folder, _, files in os.walk(home):
+        for name in files:
+            try:
+                found = os.stat(os.path.join(folder, name))
+            except FileNotFoundError:  # Spark cleans up meanwhile
+                continue
+            seen[found.st_ino] = found.st_size
+    return sum(seen.values())
+
+
 def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Path:
     """The directory from which the checkpoint of a knot is made: its keyframe, or that of its epoch."""
     kept = keyframe(storage.pipeline(pipeline), knot)

@@ -21,6 +21,8 @@ POINTS = (
     "deliver",  # sinks have the rows, the knot is not complete
     "recorded",  # the knot is complete, Spark has not committed the batch
 )
+BESIDE = ("expired",)  # a table has let go of rows, their files still lie there
+"""Points in what a worker does beside its pipelines."""
 
 
 class CrashError(Exception):
@@ -53,9 +55,10 @@ class Faults:
 
     def plan(self, point: str, *, visit: int = 1) -> None:
         """Die at this point, at the n-th visit from now on."""
-        if point not in POINTS:
+        known = (*POINTS, *BESIDE)
+        if point not in known:
             raise UnknownPointError(
-                f"The spine has no point '{point}'.", hint=f"Points are {', '.join(POINTS)}."
+                f"The spine has no point '{point}'.", hint=f"Points are {', '.join(known)}."
             )
         self._planned[point] = visit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
@@ -93,10 +94,11 @@ def find_dropped(
     found = []
     for stream, paths in files.items():
         table = Table(spark, worker.storage.table(stream))
-        if paths and table.exists():
+        held = [path for path in paths if Path(table.path, path).exists()]
+        if held and table.exists():
             columns = StructType.fromJson(table.schema())
             rows = spark.read.schema(columns).option("ignoreMissingFiles", "true")
-            frame = rows.parquet(*(f"{table.path}/{path}" for path in paths))
+            frame = rows.parquet(*(f"{table.path}/{path}" for path in held))
             found += _places(frame.where(f.col("_weft.id") == id), stream)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,13 @@ class Taken:
     knots: dict[str, tuple[int, int]]
 
 
-def read(checkpoint: str, batch: int, inputs: tuple[str, ...]) -> Taken:
-    """What a batch takes in; `inputs` are the streams that are read, in the order of the sources."""
+def read(
+    checkpoint: str, batch: int, inputs: tuple[str, ...], begin: Callable[[str], int] = lambda _: 0
+) -> Taken:
+    """What a batch takes in; `inputs` are the streams that are read, in the order of the sources.
+
+    `begin` says behind which knot of a stream its first batch begins.
+    """
     end = find(checkpoint, batch)
     if end is None:
         raise OffsetsMissingError(
@@ -35,7 +41,10 @@ def read(checkpoint: str, batch: int, inputs: tuple[str, ...]) -> Taken:
         )
     start = (find(checkpoint, batch - 1) if batch > 0 else None) or (None,) * len(end)
     knots = {
-        stream: (_knot(start[position]), _knot(end[position]))
+        stream: (
+            begin(stream) if start[position] is None else _knot(start[position]),
+            _knot(end[position]),
+        )
         for position, stream in enumerate(inputs)
     }
     consumed = {stream: upto for stream, (_, upto) in knots.items()}

@@ -67,6 +67,7 @@ class RunningPipeline:
     """The knot of its last keyframe."""
     tied: int = 0
     """How many batches were tied since it started; a checkpoint waits for the next one."""
+    _begun: dict[str, int] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """The versions whose definitions a commit of this life holds."""
 
@@ -97,7 +98,7 @@ class RunningPipeline:
 
     def pin(self, batch: int) -> Pinned:
         """Have the weaver fix the rules of a batch before it runs, by the offsets that Spark has planned for it."""
-        taken = offsets.read(self.checkpoint, batch, self.inputs)
+        taken = offsets.read(self.checkpoint, batch, self.inputs, self.begin)
         answer = self.client.insist(
             "POST",
             "/pins",
@@ -118,9 +119,17 @@ class RunningPipeline:
         names = [f"{self.name}/{other}" for other in self.inputs]
         tables = [self.storage.table(other) for other in self.inputs]
         return TableReading(
+            after=self.begin(self.inputs[position]),
             most_rows=self.project.processing.queue_size,
             waiting=Waiting(self.query, () if position else (self.name, *names, *tables)),
         )
+
+    def begin(self, stream: str) -> int:
+        """The knot of an input behind which the first batch begins: rows that are gone by then are never read."""
+        if stream not in self._begun:
+            table = self.tables.open(stream)
+            self._begun[stream] = table.expired() if table.exists() else 0
+        return self._begun[stream]
 
     def input_hash(self, knot: Knot) -> str | None:
         """The hash of what a knot consumed: the sum of the hashes of its inputs' knots."""

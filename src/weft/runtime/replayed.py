@@ -101,8 +101,10 @@ class ReplayedPipeline(RunningPipeline):
         start = self.pins[0].knot.offsets.start if self.pins else ()
         begun: Mapping[str, Any] = (start[position] if position < len(start) else None) or {}
         ends = tuple(pinned.knot.offsets.inputs.get(stream, 0) for pinned in self.pins)
+        parents = self.pins[0].knot.parents if self.pins else ()
+        first = min((one.first - 1 for one in parents if one.stream == stream), default=0)
         return TableReading(
-            after=begun.get("knot", 0), script=Script(ends, first_tick=begun.get("tick", 0))
+            after=begun.get("knot", first), script=Script(ends, first_tick=begun.get("tick", 0))
         )
 
     def deliver(self, knot: Knot, facts: Facts) -> None:

@@ -33,6 +33,7 @@ from weft.runtime.find import (
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
 from weft.runtime.walking import Look, walk_knot
+from weft.sources.segment import JOURNAL, Segments
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
 from weft.windows.state import read_windows
@@ -55,6 +56,7 @@ class Work:
             "checkpoint": self._checkpoint,
             "analyze": self._analyze,
             "reach": self._reach,
+            "kept": self._kept,
             "cut-checkpoint": self._cut_checkpoint,
             "cut-tables": self._cut_tables,
             "retract": self._retract,
@@ -77,6 +79,7 @@ class Work:
             "rerun": self._rerun,
             "compare": self._compare,
             "clear": self._clear,
+            "expire": self._expire,
         }
         if kind not in known:
             raise WeftError(
@@ -103,6 +106,15 @@ class Work:
             }
             for name, epochs in pipelines.items()
         }
+
+    def _kept(self, pipelines: dict[str, list[int]]) -> dict[str, Any]:
+        """What is kept of pipelines beside their tables: states, their bytes, and what journals begin with."""
+        storage, found = self._worker.storage, self._reach(pipelines)
+        for name, told in found.items():
+            journal = Segments(Path(storage.source(name)) / JOURNAL).numbers()
+            told["journal"] = min(journal, default=None)
+            told["bytes"] = checkpoints.size(storage.pipeline(name))
+        return found
 
     def _cut_checkpoint(self, operation: str, cut: dict[str, Any]) -> None:
         """Make the checkpoint of a pipeline anew as it was at a knot."""
@@ -206,6 +218,17 @@ class Work:
     def _clear(self, operation: str) -> None:
         """Remove what a replay has written."""
         clear(self._worker.storage, operation)
+
+    def _expire(self, operation: str, stream: str, after: int, upto: int) -> dict[str, Any]:
+        """Take the rows of old knots out of a table, and delete their files."""
+        self._worker.check_operation(operation)
+        table = Tables(self._worker.spark, self._worker.storage).open(stream)
+        if not table.exists():
+            return {"files": 0, "bytes": 0}
+        table.expire(upto, {"operation": operation})
+        self._worker.faults.reach("expired")
+        deleted = table.delete_expired(after, upto)
+        return {"files": deleted.files, "bytes": deleted.bytes}
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""

@@ -13,7 +13,9 @@ from weft.lineage.knot import Knot, Status
 from weft.replays.walked import WalkedKnot
 from weft.schema.change import CHANGE
 from weft.weaver.catalog import Pipeline
+from weft.weaver.expiring import expired_upto
 from weft.weaver.explaining import find_places, leg_of, walk
+from weft.weaver.reaching import RowsGoneError
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -107,7 +109,11 @@ async def _left_out(
     if knot is None:
         text = f"Pipeline {pipeline.name} has not read it yet: it is in {held.stream}, knot {held.knot}."
         return Absence(id, stream, "pending", text, held.knot, by=pipeline.name, row=held.row)
-    leg = await leg_of(weaver, knot)
+    try:
+        leg = await leg_of(weaver, knot)
+    except RowsGoneError as error:
+        text = f"Knot {knot.number} of {pipeline.stream} has read it, and cannot be run again: {error.message}"
+        return Absence(id, stream, "expired", text, knot.number, by=pipeline.name, row=held.row)
     spec = weaver.catalog.version(leg.phases[-1].project).pipelines.get(pipeline.name)
     if spec is not None and spec.stateful and spec.dedupe is None:
         text = f"Knot {knot.number} of {pipeline.stream} has absorbed it: what comes out there has ids of its own."
@@ -149,6 +155,16 @@ async def _gone(weaver: Weaver, stream: str, id: str) -> Absence:
         place = codec.from_form(RecordPlace, found[-1])
         text = f"It was in {place.stream}, knot {place.knot}, which is rolled back."
         return Absence(id, stream, "rolled-back", text, place.knot, row=place.row)
+    gone = {
+        name: upto
+        for pipeline in _on_the_way(weaver, stream)
+        for name in (pipeline.stream, *pipeline.inputs)
+        if (upto := expired_upto(weaver.records, name))
+    }
+    if gone:
+        listed = ", ".join(f"{name} up to knot {upto}" for name, upto in sorted(gone.items()))
+        text = f"No row of it is kept. Rows of {listed} are gone, and it may have been among them."
+        return Absence(id, stream, "expired", text)
     raise WeftError(
         f"No stream on the way to '{stream}' has, or had, a record '{id}'.",
         code="record.unknown",

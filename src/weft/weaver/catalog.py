@@ -9,7 +9,7 @@ from typing import Any, Literal
 from weft import canonical, codec
 from weft.errors import WeftError
 from weft.lineage.facts import StreamKind
-from weft.project.definition import Project, StreamSpec
+from weft.project.definition import HistorySpec, Project, StreamSpec
 from weft.project.provenance import LAZY
 from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.weaver.store.records import Records, put
@@ -288,9 +288,9 @@ def store_schema(fingerprint: str, schema: Any) -> Write:
 def declared(project: Project) -> Iterator[Pipeline]:
     """The pipelines of a project: one per source stream that ingests it, and those it declares."""
     processing = codec.to_form(project.processing, sparse=True)
-    # What is written down beside a stream is nothing to those who read it.
+    # What is written down beside a stream, and how long its rows are kept, is nothing to those who read it.
     streams = {
-        name: codec.to_form(replace(stream, provenance=LAZY), sparse=True)
+        name: codec.to_form(replace(stream, provenance=LAZY, history=HistorySpec()), sparse=True)
         for name, stream in project.streams.items()
     }
     for stream in project.streams.values():

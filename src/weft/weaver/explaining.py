@@ -15,6 +15,7 @@ from weft.replays.leg import Leg
 from weft.replays.request import ReplayRequest
 from weft.replays.walked import WalkedKnot, WalkedRow
 from weft.weaver.catalog import Stream
+from weft.weaver.expiring import expired_upto
 from weft.weaver.replaying import legs_of
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ async def find_place(weaver: Weaver, stream: str, id: str) -> RecordPlace:
         return here[-1]
     places = await find_places(weaver, stream, id)
     elsewhere = ", ".join(f"{p.stream} (knot {p.knot})" for p in places) or "nowhere"
+    expired = expired_upto(weaver.records, stream)
+    gone = f" Its rows up to knot {expired} are gone." if expired else ""
     raise WeftError(
-        f"Stream '{stream}' has no record '{id}'. It is in: {elsewhere}.",
+        f"Stream '{stream}' has no record '{id}'. It is in: {elsewhere}.{gone}",
         code="record.missing",
         domain="missing",
         hint=f"`weft record why-not {stream} ID` says why. Ids are in the column _weft.id.",
@@ -231,7 +234,11 @@ async def _with_parents(
         parents = (await _look(weaver, found.id, spans))[-1:]
         count = len(parents)
     told = [await explain(weaver, one, looking.further()) for one in parents]
-    return replace(found, parents=tuple(told), count=count)
+    gone = {name: expired_upto(weaver.records, name) for name in spec.inputs}
+    listed = ", ".join(f"{name} up to knot {upto}" for name, upto in gone.items() if upto)
+    note = f"Rows of {listed} are gone; those that it was made of are not told." if listed else None
+    missing = note if spec.window is not None or not parents else None
+    return replace(found, parents=tuple(told), count=count, note=found.note or missing)
 
 
 def keys_of(spec: PipelineSpec) -> list[tuple[str, list[list[str]]]]:

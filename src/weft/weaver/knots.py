@@ -137,6 +137,15 @@ class Knots:
         )
         return None if known is None else self.get(request.stream, known.knot)
 
+    def of_batch(self, stream: str, batch: int, *, epochs: int) -> list[Knot]:
+        """The live knot of a batch, in the newest epoch up to this one that had it; none where there is none."""
+        for epoch in range(epochs, -1, -1):
+            known = self._records.find(Batch, line(stream), "batch", epoch, batch)
+            knot = None if known is None else self.find(stream, known.knot)
+            if knot is not None and knot.status is Status.COMPLETE:
+                return [knot]
+        return []
+
     def pin(
         self, request: PinRequest, rules: Callable[[int], tuple[RuleRef, ...]]
     ) -> tuple[Knot, Knot | None]:

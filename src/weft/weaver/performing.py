@@ -21,6 +21,7 @@ from weft.operations.step import (
     CutCheckpoint,
     CutTables,
     Divide,
+    Expire,
     Install,
     JoinLive,
     LetGo,
@@ -42,6 +43,7 @@ from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream
 from weft.weaver.deploy import install
+from weft.weaver.expiring import expire, expired_upto
 from weft.weaver.fills import CLOSE, NOT_YET, forget_fills, store_fill
 from weft.weaver.knots import Head, store_head, store_knot
 from weft.weaver.rules import store_rule
@@ -60,6 +62,7 @@ class Performer:
 
     def __init__(self, weaver: Weaver) -> None:
         self._weaver = weaver
+        self._expiring: set[str] = set()
 
     async def __call__(self, operation: Operation, step: Step) -> Done:
         """Do a step of an operation."""
@@ -91,13 +94,15 @@ class Performer:
             case Switch():
                 self._switch(step)
             case Copy():
-                return Done(result=await asyncio.to_thread(back_up, self._weaver, step.name))
+                return await self._copy(step)
             case Rerun():
                 return await self._rerun(operation, step)
             case CompareRows():
                 return await self._compare(operation, step)
             case Clear():
                 await self._ask(operation, step)
+            case Expire():
+                return await self._expire(operation, step)
             case LetGo():
                 self._weaver.operations.grip(operation, "claimed")
         return Done()
@@ -109,6 +114,19 @@ class Performer:
             {"operation": operation.id, **arguments},
             timeout=WORKER_S,
         )
+
+    async def _expire(self, operation: Operation, step: Expire) -> Done:
+        self._expiring.add(operation.id)
+        try:
+            return Done(result=await expire(self._weaver, operation, step))
+        finally:
+            self._expiring.discard(operation.id)
+
+    async def _copy(self, step: Copy) -> Done:
+        """Copy the storage once no files are being deleted; while pipelines are held, none begin to be."""
+        while self._expiring:
+            await asyncio.sleep(LOOK_S)
+        return Done(result=await asyncio.to_thread(back_up, self._weaver, step.name))
 
     async def _rerun(self, operation: Operation, step: Rerun) -> Done:
         what_if = operation.request["what_if"]
@@ -125,7 +143,11 @@ class Performer:
             rows = self._weaver.rows_of(step.stream, step.after, step.upto)
             same = RowComparison(step.stream, step.after, step.upto, same=rows)
             return Done(result={"comparison": codec.to_form(same)})
-        return Done(result={"comparison": await self._ask(operation, step, **codec.to_form(step))})
+        after = max(step.after, expired_upto(self._weaver.records, step.stream))
+        if after >= step.upto:
+            return Done()  # the rows that were made then are gone; hashes have told what differs
+        kept = replace(step, after=after)
+        return Done(result={"comparison": await self._ask(operation, kept, **codec.to_form(kept))})
 
     async def _stop(self, operation: Operation) -> None:
         """Have nobody run the pipelines: workers let go of them after the batch in hand, or lose them."""

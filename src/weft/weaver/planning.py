@@ -27,6 +27,8 @@ from weft.sinks.options import read_options
 from weft.weaver.backup import place_of
 from weft.weaver.catalog import NameMissingError, Pipeline
 from weft.weaver.deploy import recomputed
+from weft.weaver.expiring import plan_expiry
+from weft.weaver.reaching import check_rows
 from weft.weaver.replaying import plan_replay
 from weft.weaver.tasks import NoWorkerError
 from weft.weaving.rule import Rule, RuleStatus
@@ -79,6 +81,8 @@ class Planner:
                 return self._backup(request)
             case "replay":
                 return Planned((), await plan_replay(self._weaver, request, exact=exact))
+            case "expire":
+                return Planned((), await plan_expiry(self._weaver, request))
 
     async def plan_again(self, operation: Operation) -> tuple[Step, ...]:
         """The steps after `Plan`, now that the pipelines stand still."""
@@ -123,6 +127,8 @@ class Planner:
         check_target(target, stream, to, head=head, in_hand=in_hand)
         self._check_return(target)
         cuts = await self._cuts(pipelines, {found.pipeline: to}, exact)
+        for cut in cuts:
+            check_rows(weaver, cut)
         attach = request.get("attach")
         rule = None if attach is None else Rule.from_dict(attach)
         if rule is not None and rule.attached is None:
@@ -145,12 +151,16 @@ class Planner:
         names = [str(name) for name in request["pipelines"]]
         affected = recomputed(weaver, project, names)
         cuts = await self._cuts(affected, dict.fromkeys(names, 0), exact)
+        sinks = self._sinks(affected)
+        for cut in cuts:
+            # What it is made again from must be there; its own old rows only where a sink has to give them back.
+            check_rows(weaver, cut, own=bool(sinks.get(cut.pipeline, SinkNames()).retract))
         steps = rollback_steps(
             cuts,
             stream=affected[0].stream,
             to=0,
             install=project.hash,
-            sinks=self._sinks(affected),
+            sinks=sinks,
         )
         return Planned(tuple(cut.pipeline for cut in cuts), steps)
 

@@ -59,12 +59,13 @@ def prove(
     """
     with RocksSnapshot(Path(storage.store)) as store:  # 1
         recorded = StoredRecords(store)
-        origin = _origin(recorded, stream)
+        origin, expired = _place(recorded, stream)
         knots = {one.number: one for one in recorded.knots(origin)}
         newest, _ = recorded.head(origin)
     live = [knots[number] for number in sorted(live_numbers(knots, newest))]
     folder = Path(storage.table(stream))
-    place = _find(folder, stream, id, live, knot)  # 2
+    held = [one for one in live if one.number > expired]
+    place = _find(folder, stream, id, held, knot)  # 2
     chain = _chain(live, place.knot, head)
     with pq.ParquetFile(folder / place.file.path) as parquet:  # 3
         schema = spark_schema(parquet)
@@ -86,11 +87,12 @@ def prove(
     )
 
 
-def _origin(recorded: StoredRecords, stream: str) -> str:
-    streams = {one.name: one.origin for one in recorded.streams()}
+def _place(recorded: StoredRecords, stream: str) -> tuple[str, int]:
+    """The stream whose knots a stream shares, and the last of them whose rows are gone."""
+    streams = {one.name: one for one in recorded.streams()}
     if stream not in streams:
         raise NameMissingError("stream", stream, list(streams))
-    return streams[stream]
+    return streams[stream].origin, streams[stream].expired
 
 
 def _find(folder: Path, stream: str, id: str, live: Sequence[Knot], knot: int | None) -> RowPlace:
@@ -104,8 +106,8 @@ def _find(folder: Path, stream: str, id: str, live: Sequence[Knot], knot: int | 
     among = "any live knot" if knot is None else f"knot {knot}"
     raise RecordMissingError(
         f"Stream '{stream}' has no record '{id}' that {among} wrote.",
-        hint="Ids are in the column _weft.id. What was filled in from recorded rows, or was rolled back, is in no "
-        "live knot and cannot be proven.",
+        hint="Ids are in the column _weft.id. What was filled in from recorded rows, was rolled back, or is "
+        "no longer kept (`weft history`) cannot be proven.",
         stream=stream,
         knot=knot,
     )

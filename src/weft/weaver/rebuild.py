@@ -30,6 +30,7 @@ from weft.weaver.catalog import (
     store_schema,
     store_stream,
 )
+from weft.weaver.expiring import ExpiredRows, store_expired
 from weft.weaver.fills import store_fill
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Batch, Head, line, store_head, store_knot, uses_of
@@ -143,9 +144,11 @@ class Rebuild:
         yield from self._streams()
         for rule in self.rules():
             yield from store_rule(rule)
-        for told in self._tables.values():
+        for name, told in self._tables.items():
             for part in told.fills():
                 yield store_fill(part)
+            if told.expired:
+                yield store_expired(name, ExpiredRows(told.expired, self._now, "store rebuild"))
         yield from self._operations()
 
     def rules(self) -> Iterator[Rule]:

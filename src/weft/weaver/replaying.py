@@ -13,12 +13,13 @@ from weft.lineage.knot import Knot, Status
 from weft.operations.cut import Reach
 from weft.operations.step import CompareRows, Rerun, Step
 from weft.project.change import compare_pipeline
-from weft.project.definition import Project
+from weft.project.definition import HistorySpec, Project, StreamSpec
 from weft.queries.change import compare_kept
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.request import ReplayRequest
 from weft.steps.environment import differences
 from weft.weaver.catalog import Pipeline, declared
+from weft.weaver.reaching import check_leg
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -110,14 +111,19 @@ def _meaning(project: Project, pipeline: Pipeline) -> Any:
     """What a definition says of the rows that a pipeline makes."""
     if pipeline.name not in project.pipelines:
         stream = project.streams.get(pipeline.stream)
-        return None if stream is None else codec.to_form(replace(stream, sinks=()))
+        return None if stream is None else _rows_of(stream)
     spec = project.pipeline(pipeline.name)
     return [
         project.version_of(pipeline.name),
         spec.inputs,
-        codec.to_form(replace(project.stream(spec.to), sinks=())),
+        _rows_of(project.stream(spec.to)),
         [project.schema_of(name).fingerprint for name in spec.inputs],
     ]
+
+
+def _rows_of(stream: StreamSpec) -> Any:
+    """What a stream's declaration says of its rows: neither where they go nor how long they are kept."""
+    return codec.to_form(replace(stream, sinks=(), history=HistorySpec()))
 
 
 def _check_functions(project: Project, knot: Knot) -> None:
@@ -264,6 +270,7 @@ class _Plan:
         )
         if not leg.edits:
             leg = await self._begun(leg, pipeline)
+        check_leg(self._weaver, leg, compares=self._compares(pipeline))
         knots = line_of(self._weaver, leg.stream, leg.begin, leg.upto)
         return replace(
             leg,
@@ -272,6 +279,11 @@ class _Plan:
             rows=sum(knot.ledger.rows_in for knot in knots),
             bytes=sum(out.bytes for knot in knots for out in knot.outputs.values()),
         )
+
+    def _compares(self, pipeline: Pipeline) -> bool:
+        """Whether the rows of a leg are compared with recorded ones, and not their hashes alone."""
+        own = self._weaver.catalog.stream(self._asked.stream).pipeline == pipeline.name
+        return own and bool(self._asked.what_if)
 
     def _only_edits(self, pipeline: Pipeline, made: set[str]) -> bool:
         """Whether recorded rows of the stream can be changed as they are, without running what made them."""

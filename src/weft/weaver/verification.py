@@ -19,6 +19,7 @@ from weft.streams.rehash import Rehash, plain
 from weft.streams.storage import Storage
 from weft.streams.verify import StreamRecord, verify
 from weft.weaver.catalog import Pipeline, Stream
+from weft.weaver.expiring import ExpiredRows
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Head, line
 from weft.weaver.store.records import is_intact, open_record, value_of
@@ -61,9 +62,16 @@ class StoredRecords:
             if hold.grip == "stopped"
         }
         return [
-            StreamRecord(stream.name, stream.origin, held.get(stream.pipeline))
+            StreamRecord(
+                *(stream.name, stream.origin, held.get(stream.pipeline)),
+                expired=self._expired(stream.name),
+            )
             for stream in self._scan(Stream, "catalog", "stream")
         ]
+
+    def _expired(self, stream: str) -> int:
+        known = self._find(ExpiredRows, line(stream), "expired")
+        return known.upto if known is not None else 0
 
     def pipelines(self) -> list[PipelineRecord]:
         """The pipelines that the project declares."""

@@ -35,6 +35,7 @@ from weft.weaver.leases import Leases
 from weft.weaver.metrics import Metrics
 from weft.weaver.operations import Operations
 from weft.weaver.replays import Replays
+from weft.weaver.retention import Retention
 from weft.weaver.rules import Rules
 from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
@@ -117,6 +118,7 @@ class Weaver:
         self.branches = Branches(self)
         self.guards = Guards(self)
         self.watching = Watching(self.records, self.clock, self.knots, self.events)
+        self.retention = Retention(self)
         self._changed = asyncio.Event()
         self._revision = 0
 
@@ -130,10 +132,12 @@ class Weaver:
         await self.operations.runner.resume()
         await drop_unbegun(self)
         self.guards.resume()
+        self.retention.resume()
 
     def stop(self) -> None:
         """Leave everything as it is; it goes on with the next weaver."""
         self.guards.stop()
+        self.retention.stop()
         self.operations.runner.stop()
 
     def want(self, pipeline: str, desired: Desired) -> None:

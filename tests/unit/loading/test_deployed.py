@@ -27,7 +27,9 @@ SHOP: dict[str, Any] = {
             },
             "key": "id",
             "event_time": "at",
+            "history": {"keep_days": 30},
         },
+        "clean-orders": {"history": {"keep_mb": 10_240}},
         "payments": {
             "source": {"mock": {}},
             "schema": {"order": "long", "paid": "timestamp"},

@@ -15,6 +15,7 @@ from weft.loading.load import load
 from weft.loading.problem import ProjectError
 from weft.loading.render import render
 from weft.project.definition import (
+    HistorySpec,
     Keyframes,
     MissingNameError,
     Processing,
@@ -27,6 +28,7 @@ from weft.project.graph import Graph
 from weft.project.name import MAX_NAME, NAME
 from weft.project.timing import EVENT_TIME
 from weft.steps.step import Filter, Function, Set
+from weft.weaver.catalog import declared
 
 SHOP = """
     app_name: shop
@@ -225,6 +227,19 @@ def test_an_event_time_of_its_own_gives_a_stream_a_clock_with_the_delay_of_its_i
 def test_a_pipeline_writes_a_stream_of_its_own_name_unless_told() -> None:
     project = make(pipelines={"copy": {"from": "orders"}})
     assert project.stream("copy").writer == "copy"
+
+
+def test_how_long_rows_are_kept_is_said_per_stream_and_changes_no_pipeline() -> None:
+    limited = {"history": {"keep_days": 30, "keep_mb": 10_240}}
+    pipelines = {"p": {"from": "orders", "to": "x"}}
+    project = make(streams={"x": limited}, pipelines=pipelines)
+    assert project.stream("x").history == HistorySpec(30, 10_240)
+    assert project.stream("orders").history == HistorySpec()
+    before = make(streams={"x": {}}, pipelines=pipelines)
+    assert project.hash != before.hash
+    assert {one.name: one.version for one in declared(project)} == {
+        one.name: one.version for one in declared(before)
+    }
 
 
 def test_what_is_declared_of_a_written_stream_counts() -> None:

@@ -297,3 +297,18 @@ def test_a_column_that_a_query_does_not_take_may_come_and_others_may_not() -> No
     old, new = project(**pipelines), load(said)
     found = {name: [one.verdict for one in compare_kept(name, old, new)] for name in pipelines}
     assert found == {"g": [], "t": ["recomputed"], "semi": []}
+
+
+def test_the_rows_of_a_changing_stream_are_all_kept() -> None:
+    document = {
+        "app_name": "shop",
+        "streams": {"cities": {"history": {"keep_days": 1}}},
+        "tables": {
+            "users": {"topic": "users", "key": "id", "columns": {"id": "long", "city": "string"}}
+        },
+        "pipelines": {"cities": {"from": "users", "steps": [{"filter": "id > 0"}]}},
+    }
+    with pytest.raises(ProjectError) as refused:
+        load(document)
+    [found] = refused.value.problems
+    assert (found.code, found.path) == ("project.changing", "streams.cities.history")

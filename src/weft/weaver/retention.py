@@ -1,0 +1,67 @@
+"""Old rows go by themselves: every so often the streams that say how much they keep let go of what is more.
+
+Started and stopped with the weaver. Each stream is an operation of its own, only where something is to go; one that is
+held, or needs a worker that is not there, has its turn the next time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from weft.errors import WeftError
+from weft.logs import get_logger
+from weft.operations.operation import Operation
+from weft.project.definition import HistorySpec
+from weft.weaver.expiring import history_of, plan_expiry
+
+if TYPE_CHECKING:
+    from weft.weaver.weaver import Weaver
+
+log = get_logger(__name__)
+
+EVERY_S = 300.0
+BECAUSE = "the project says how much is kept"
+
+
+class Retention:
+    """What keeps the streams of a weaver within what the project says."""
+
+    def __init__(self, weaver: Weaver) -> None:
+        self._weaver = weaver
+        self._task: asyncio.Task[None] | None = None
+
+    def resume(self) -> None:
+        """Begin to look at the streams every so often."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """Leave the rest to the next weaver."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def limited(self) -> list[str]:
+        """The streams that do not keep everything."""
+        catalog = self._weaver.catalog
+        if catalog.find_project() is None:
+            return []
+        names = [one.name for one in catalog.streams() if not one.dropped]
+        return [name for name in names if history_of(self._weaver, name) != HistorySpec()]
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_S)
+            for stream in self.limited():
+                try:
+                    await self.trim(stream, because=BECAUSE)
+                except WeftError as error:
+                    log.info("the rows of %s are looked at again later: %s", stream, error.message)
+
+    async def trim(
+        self, stream: str, *, by: str | None = None, because: str | None = None
+    ) -> Operation | None:
+        """Let go of what a stream need not keep; None where there is nothing."""
+        request = {"stream": stream}
+        if not await plan_expiry(self._weaver, request):
+            return None
+        return await self._weaver.operations.run("expire", request, by=by, because=because)
