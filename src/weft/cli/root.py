@@ -13,6 +13,7 @@ from weft.cli.completion import completion
 from weft.cli.demo import demo
 from weft.cli.events import events
 from weft.cli.function import function
+from weft.cli.history import history
 from weft.cli.knot import knot
 from weft.cli.lineage import lineage
 from weft.cli.logs import logs
@@ -71,6 +72,7 @@ for command in (
     rollback,
     replay,
     bisect,
+    history,
     operation,
     scaling,
     anomaly,

@@ -1,0 +1,173 @@
+"""`weft history`: what is kept of each stream, from when on it can be run again, what it costs, what goes next."""
+
+from __future__ import annotations
+
+import getpass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import completion
+from weft.cli.command import Group, asks_weaver
+from weft.cli.terminal import Terminal, path_to
+
+if TYPE_CHECKING:
+    from weft.cli.output import Printer
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@click.pass_context
+def history(context: click.Context) -> None:
+    """History: which rows and states are kept, since when, in how many bytes, and what goes next.
+
+    Without a verb it is `weft history list`.
+    """
+    if context.invoked_subcommand is None:
+        with list_history.make_context("list", [], parent=context) as listing:
+            list_history.invoke(listing)
+
+
+@history.command("list")
+@asks_weaver
+def list_history(terminal: Terminal) -> None:
+    """What is kept of every stream: from which knot on it can be read and run again, and what it costs."""
+    terminal.show(terminal.get("/history"), _render_list)
+
+
+@history.command()
+@click.argument("stream", shell_complete=completion.streams)
+@asks_weaver
+def show(terminal: Terminal, stream: str) -> None:
+    """What is kept of STREAM: rows, states, what its source keeps, and what goes next."""
+    [found] = terminal.get("/history", stream=stream)
+    terminal.show(found, _render_one)
+
+
+@history.command()
+@click.argument("stream", shell_complete=completion.streams)
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--note", help="Why.")
+@click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
+@asks_weaver
+def trim(terminal: Terminal, stream: str, dry_run: bool, note: str | None, author: str) -> None:
+    """Let go of the rows that STREAM need not keep, now.
+
+    The weaver does so by itself every few minutes. What is too old or too much is said by `history` in the project;
+    what a pipeline, a branch or a replay still needs stays. Knots and their hashes stay in any case.
+    """
+    found = terminal.post(
+        path_to("history", stream, "trim"),
+        {"note": note, "author": author},
+        doing=f"Letting go of old rows of {stream}",
+        dry_run="true" if dry_run else None,
+    )
+    terminal.show(found, _render_trim)
+
+
+def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
+    from weft.cli.output import moment
+
+    output.table(
+        ["STREAM", "FROM", "SINCE", "TO", "ROWS", "SIZE", "STATES", "KEEPS", "NEXT"],
+        (
+            [
+                one["stream"],
+                one["first"],
+                moment(one["since"], brief=output.is_narrow),
+                one["last"],
+                one["rows"],
+                _size(one["bytes"]),
+                _size(one["states"]["bytes"]) if one["states"] else None,
+                _limits(one["keeps"]),
+                _next(one["next"]),
+            ]
+            for one in found
+        ),
+        empty="There are no streams yet.",
+        optional=("STATES", "NEXT"),
+        gives=("STREAM", "NEXT"),
+    )
+
+
+def _render_one(output: Printer, one: dict[str, Any]) -> None:
+    from weft.cli.output import moment, plural
+
+    kept = "none"
+    if one["first"] is not None:
+        kept = f"knots {one['first']} to {one['last']}, since {moment(one['since'])}"
+    facts = {
+        "stream": one["stream"],
+        "rows": kept,
+        "size": f"{plural(one['rows'], 'row')} in {plural(one['knots'], 'knot')}, {_size(one['bytes'])}",
+        "gone": f"the rows of knots up to {one['expired']}" if one["expired"] else "nothing",
+        "keeps": _limits(one["keeps"]),
+    }
+    if one["states"]:
+        facts["states"] = _states(one["states"])
+    if one["source"]:
+        first = one["source_first"]
+        since = "how far back is not known here" if first is None else f"from knot {first} on"
+        facts["source"] = f"{one['source']}, {since}"
+    if one["next"]:
+        facts["next"] = _next(one["next"], brief=False)
+    output.fields(facts)
+
+
+def _states(states: dict[str, Any]) -> str:
+    from weft.cli.output import plural
+
+    told = [f"{_size(states['bytes'])}"]
+    if states["first"] is not None:
+        told.append(f"every knot from {states['first']} on")
+    if states["keyframes"]:
+        since = states["first_keyframe"]
+        told.append(f"{plural(states['keyframes'], 'keyframe')} from knot {since} on")
+    return ", ".join(told)
+
+
+def _limits(keeps: dict[str, Any]) -> str:
+    told = [] if keeps["keep_days"] is None else [f"{keeps['keep_days']:g} d"]
+    told += [] if keeps["keep_mb"] is None else [f"{keeps['keep_mb']:,} MB"]
+    return ", ".join(told) or "all"
+
+
+def _next(coming: dict[str, Any] | None, *, brief: bool = True) -> str:
+    if coming is None:
+        return ""
+    going = f"up to {coming['upto']}, {_size(coming['bytes'])}" if coming["rows"] else "nothing"
+    if coming["held_by"] is None:
+        return going
+    return (
+        f"{going} ({coming['held_by']})"
+        if brief
+        else f"{going}: more is kept for {coming['held_by']}"
+    )
+
+
+def _render_trim(output: Printer, found: dict[str, Any]) -> None:
+    if found["status"] == "nothing":
+        output.line(f"There is nothing that {found['stream']} need not keep.")
+        return
+    if found["status"] == "planned":
+        output.line(f"To trim {found['stream']}:")
+    elif found["status"] == "done":
+        done = found["result"]
+        output.line(
+            f"{found['id']}: the rows of knots up to {done['upto']} of {found['stream']} are gone "
+            f"({done['files']:,} files, {_size(done['bytes'])})."
+        )
+    else:
+        output.line(
+            f"{found['id']} is {found['status']}; `weft operation show {found['id']}` says how far it is."
+        )
+    for number, step in enumerate(found["steps"], start=1):
+        output.line(f"  {number}. {step}")
+
+
+def _size(number: int) -> str:
+    value = float(number)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
