@@ -14,6 +14,7 @@ from weft.operations.cut import Reach
 from weft.operations.step import CompareRows, Rerun, Step
 from weft.project.change import compare_pipeline
 from weft.project.definition import HistorySpec, Project, StreamSpec
+from weft.project.provenance import LAZY
 from weft.queries.change import compare_kept
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.request import ReplayRequest
@@ -123,7 +124,7 @@ def _meaning(project: Project, pipeline: Pipeline) -> Any:
 
 def _rows_of(stream: StreamSpec) -> Any:
     """What a stream's declaration says of its rows: neither where they go nor how long they are kept."""
-    return codec.to_form(replace(stream, sinks=(), history=HistorySpec()))
+    return codec.to_form(replace(stream, sinks=(), provenance=LAZY, history=HistorySpec()))
 
 
 def _check_functions(project: Project, knot: Knot) -> None:
