@@ -2,62 +2,42 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from weft.cli.progress import Shown
 
-    from weft.cli.terminal import Terminal
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from weft.streams.rehash import FileHash, Rehash
 
 
-class Bar:
-    """Shows the stage of some work, and files as they are done; on a terminal only."""
+class Bar(Shown):
+    """Shows the stage of some work, and files as they are done."""
 
-    def __init__(self, terminal: Terminal) -> None:
-        self._is_shown = terminal.format == "text" and sys.stderr.isatty()
-        self._progress: Progress | None = None
-        self._stage = ""
+    _stage = ""
 
-    def __enter__(self) -> Bar:
-        if self._is_shown:
-            from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                DownloadColumn,
-                Progress,
-                SpinnerColumn,
-                TextColumn,
-                TimeElapsedColumn,
-                TimeRemainingColumn,
-            )
+    def columns(self) -> list[ProgressColumn]:
+        """What is looked at, and how many bytes of it are done."""
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
-            self._progress = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                DownloadColumn(),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._progress.start()
-            self._task = self._progress.add_task("Verifying", total=None)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+        return [
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        ]
 
     def stage(self, what: str) -> None:
         """Say what is being looked at."""
