@@ -39,8 +39,9 @@ JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 """Where whoever starts the process may choose another collector; Java does not start with two."""
 
 CODE_CACHE = "spark.sql.codegen.cache.maxEntries"
-CODE_SHARE = 6
-"""Compiled code may take about a sixth of the memory, if it is of the largest kind."""
+CODE_SHARE = 15
+"""Megabytes of memory for each piece of compiled code that is kept: of hostile rules it takes up to six."""
+LEAST_CODE = 100
 
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
@@ -164,8 +165,9 @@ def _heap_mb() -> int:
 
 
 def _sizes(heap_mb: int) -> dict[str, str]:
-    """Settings that go by the memory there is: the code of a batch with hostile rules takes a megabyte of it."""
-    return {"spark.driver.memory": f"{heap_mb}m", CODE_CACHE: str(heap_mb // CODE_SHARE)}
+    """Settings that go by the memory there is."""
+    kept = max(LEAST_CODE, heap_mb // CODE_SHARE)
+    return {"spark.driver.memory": f"{heap_mb}m", CODE_CACHE: str(kept)}
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
