@@ -134,6 +134,18 @@ def test_a_rollback_reaches_no_further_than_what_is_kept(tmp_path: Path) -> None
         for stream, to in (("orders", 3), ("orders", 0), ("clean-orders", 2), ("clean-orders", 0)):
             gone = refused(run, "/rollbacks", stream=stream, to=to)
             assert (gone["code"], gone["ids"]["knot"]) == ("history.rows-gone", 4)
+        # So does what is filled from recorded rows.
+        odd = {
+            "stream": "orders",
+            "steps": [{"filter": "id % 2 = 1"}],
+            "output": "odd",
+            "id": "odd",
+        }
+        gone = refused(run, "/rules", **odd, start=1)
+        assert (gone["code"], gone["ids"]["knot"]) == ("stream.rows-gone", 4)
+        run.attach(**{**odd, "id": "odd-2", "output": "odd-2"}, start=3)
+        assert rows_of(run, "odd-2") == [n for n in fed(3, 4) if n % 2]
+        run.retire("odd-2")
         assert run.rollback("clean-orders", to=4)["status"] == "done"
         assert run.rollback("orders", to=4)["status"] == "done"
         assert rows_of(run, "orders") == fed(3, 4)

@@ -97,5 +97,7 @@ def render_verification(output: Printer, found: dict[str, Any]) -> None:
         plural(counts.get(name, 0), name[:-1])
         for name in ("streams", "knots", "commits", "files", "rows", "records", "checkpoints")
     )
+    if counts.get("expired"):
+        output.line(f"The rows of {plural(counts['expired'], 'knot')} are no longer kept.")
     wrong = plural(len(found["findings"]), "finding")
     output.line(f"{'Clean' if found['clean'] else wrong}: {looked}.")

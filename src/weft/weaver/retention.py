@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.operations.operation import Operation
+from weft.operations.step import Expire
 from weft.project.definition import HistorySpec
 from weft.weaver.expiring import history_of, plan_expiry
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 EVERY_S = 300.0
+PARTS = 50
+"""So little of what is kept is let go of by itself: whoever opens a table reads each commit that did so."""
 BECAUSE = "the project says how much is kept"
 
 
@@ -53,9 +56,19 @@ class Retention:
             await asyncio.sleep(EVERY_S)
             for stream in self.limited():
                 try:
-                    await self.trim(stream, because=BECAUSE)
+                    if await self._is_worth_it(stream):
+                        await self.trim(stream, because=BECAUSE)
                 except WeftError as error:
                     log.info("the rows of %s are looked at again later: %s", stream, error.message)
+
+    async def _is_worth_it(self, stream: str) -> bool:
+        """Whether what goes is at least a small part of what is kept."""
+        steps = await plan_expiry(self._weaver, {"stream": stream})
+        last = self._weaver.knots.head(self._weaver.catalog.stream(stream).origin).last
+        return any(
+            isinstance(one, Expire) and (one.upto - one.after) * PARTS >= last - one.after
+            for one in steps
+        )
 
     async def trim(
         self, stream: str, *, by: str | None = None, because: str | None = None
