@@ -37,6 +37,7 @@ from weft.project.definition import (
 from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
 from weft.replays.leg import KeptState, Leg, Phase
+from weft.replays.recording import FedKnot, RecordedKnot, Recording
 from weft.runtime.layout import Layout
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
@@ -454,6 +455,13 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
         ),
     ),
     Project: (PROJECT, RICH_PROJECT),
+    Recording: (
+        Recording("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3),), 8),)),
+        Recording(
+            *("revenue", "revenue", True),
+            knots=(RecordedKnot(1, (FedKnot("clean-orders", 1, 1_767_225_600_000),), 0),),
+        ),
+    ),
     Rule: (RULE, RICH_RULE),
     SlotRecord: (
         SlotRecord("0c9a6a1f2b3d", "weft_users", "7708746969739095788", 16_384),

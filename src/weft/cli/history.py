@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import getpass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from weft.cli import completion
-from weft.cli.command import Group, asks_weaver
+from weft.cli.command import Group, asks_weaver, pass_terminal
+from weft.cli.replay import knot_range
+from weft.cli.service import storage_option
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
@@ -62,6 +65,47 @@ def trim(terminal: Terminal, stream: str, dry_run: bool, note: str | None, autho
         dry_run="true" if dry_run else None,
     )
     terminal.show(found, _render_trim)
+
+
+@history.command()
+@click.argument("stream", shell_complete=completion.streams)
+@click.option(
+    "--knots", metavar="FIRST..LAST", required=True, callback=knot_range, help="Which knots."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FOLDER",
+    help="The folder to write to; it must not be there, or be empty.",
+)
+@storage_option
+@pass_terminal
+def export(
+    terminal: Terminal, stream: str, knots: tuple[int, int], out: Path, storage: Path
+) -> None:
+    """Cut recorded knots of STREAM out as files: what came into each, and what it gave, as JSON lines.
+
+    `weft.testing.recorded(FOLDER)` feeds them to the project of today in a test. It reads only, and may run beside a
+    weaver. Of a pipeline with state, knots are cut out from the first one on.
+    """
+    from weft import codec
+    from weft.streams.storage import Storage
+    from weft.weaver.exporting import export
+
+    first, last = knots
+    with terminal.wait("Writing rows"):
+        made = export(Storage(str(storage.absolute())), stream, first, last, out)
+    terminal.show({**codec.to_form(made), "out": str(out)}, _render_export)
+
+
+def _render_export(output: Printer, made: dict[str, Any]) -> None:
+    from weft.cli.output import plural
+
+    rows = sum(one["rows"] for one in made["knots"])
+    output.line(
+        f"Wrote {plural(len(made['knots']), 'knot')} of {made['stream']} with {plural(rows, 'row')} to {made['out']}."
+    )
 
 
 def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:

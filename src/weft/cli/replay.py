@@ -22,7 +22,7 @@ def replay() -> None:
     """Replays: run recorded knots again, prove that they come out the same, or see what would have been."""
 
 
-def _knots(
+def knot_range(
     _ctx: click.Context, _param: click.Parameter, text: str | None
 ) -> tuple[int, int] | None:
     """`3..9`, or `7` alone."""
@@ -69,7 +69,7 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Any]:
 @replay.command(cls=StepsCommand)
 @click.argument("stream", shell_complete=completion.streams)
 @click.option(
-    "--knots", metavar="FIRST..LAST", callback=_knots, help="Which knots; default: the last 10."
+    "--knots", metavar="FIRST..LAST", callback=knot_range, help="Which knots; default: the last 10."
 )
 @click.option("--since", metavar="TIME", help="Knots from this time on, in place of --knots.")
 @click.option("--until", metavar="TIME", help="Knots before this time.")

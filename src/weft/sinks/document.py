@@ -26,7 +26,7 @@ def documents(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     fractional = [field.name for field in batch.schema if _has_floats(field.type)]
     for record in to_records(batch):
         for name in fractional:
-            record[name] = _finite(record[name])
+            record[name] = finite(record[name])
         yield record
 
 
@@ -79,14 +79,14 @@ def _has_floats(kind: pa.DataType) -> bool:
     return any(_has_floats(kind.field(index).type) for index in range(kind.num_fields))
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The value with every NaN and infinity in it as a string."""
     if isinstance(value, float):
         return value if math.isfinite(value) else _WORDS.get(value, "NaN")
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
+        return {name: finite(item) for name, item in value.items()}
     return value
 
 
