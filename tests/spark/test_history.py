@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.spark.test_replay import PROJECT, orders, replay
@@ -56,6 +58,11 @@ def refused(run: Play, path: str, **body: Any) -> dict[str, Any]:
 
 def ask(run: Play, path: str, body: dict[str, Any], answers: list[Any]) -> None:
     answers.append(run.api.post(path, json=body).json())
+
+
+def ask_in_vain(run: Play, path: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        run.api.post(path)
 
 
 def test_old_rows_go_while_feeding_and_everything_else_stays(tmp_path: Path) -> None:
@@ -204,6 +211,46 @@ def test_a_worker_that_dies_before_files_are_deleted_deletes_them_later(tmp_path
         assert rows_of(run, "orders") == fed(3, 4)
         [done] = run.api.get("/operations").json()
         assert (done["kind"], done["status"]) == ("expire", "done")
+        assert verify(tmp_path / "s").findings == []
+
+
+def test_a_weaver_that_dies_meanwhile_is_gone_on_for_by_the_next(tmp_path: Path) -> None:
+    with play(RELAY, storage=tmp_path / "s") as run:
+        for batch in range(4):
+            run.feed("orders", orders(batch))
+        run.crash("expired")
+        asking = threading.Thread(target=ask_in_vain, args=(run, "/history/orders/trim"))
+        asking.start()
+        run.wait_for_crash()
+        files = list((tmp_path / "s/streams/orders").glob("*.parquet"))
+    asking.join(timeout=60)
+    with play(RELAY, storage=tmp_path / "s") as run:
+        deadline = time.monotonic() + 60
+        while run.api.get("/operations", params={"open": True}).json():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        run.feed("orders", orders(4))
+        assert rows_of(run, "orders") == fed(3, 4)
+        assert len(list((tmp_path / "s/streams/orders").glob("*.parquet"))) < len(files)
+        assert verify(tmp_path / "s").findings == []
+
+
+def test_what_an_open_replay_reads_is_kept_for_it(tmp_path: Path) -> None:
+    with play(RELAY, storage=tmp_path / "s") as run:
+        for batch in range(6):
+            run.feed("orders", orders(batch))
+        asked = {"stream": "clean-orders", "after": 0, "wait_s": 0}
+        begun = run.api.post("/replays", json=asked).json()
+        assert begun["status"] == "running"
+        # Either it is over by now, or nothing of what it reads goes.
+        trim(run, "orders")
+        deadline = time.monotonic() + 60
+        while (found := run.api.get(f"/replays/{begun['id']}").json())["status"] == "running":
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert (found["status"], found["verified"]) == ("done", True)
+        trim(run, "orders")
+        assert rows_of(run, "orders") == fed(5)
         assert verify(tmp_path / "s").findings == []
 
 
