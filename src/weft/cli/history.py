@@ -112,24 +112,23 @@ def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(
-        ["STREAM", "FROM", "SINCE", "TO", "ROWS", "SIZE", "STATES", "KEEPS", "NEXT"],
+        ["STREAM", "FROM", "SINCE", "ROWS", "SIZE", "STATES", "KEEPS", "GOES"],
         (
             [
                 one["stream"],
                 one["first"],
                 moment(one["since"], brief=output.is_narrow),
-                one["last"],
                 one["rows"],
                 _size(one["bytes"]),
                 _size(one["states"]["bytes"]) if one["states"] else None,
                 _limits(one["keeps"]),
-                _next(one["next"]),
+                _goes(one["next"]),
             ]
             for one in found
         ),
         empty="There are no streams yet.",
-        optional=("STATES", "NEXT"),
-        gives=("STREAM", "NEXT"),
+        optional=("STATES", "GOES"),
+        gives=("GOES",),
     )
 
 
@@ -153,7 +152,7 @@ def _render_one(output: Printer, one: dict[str, Any]) -> None:
         since = "how far back is not known here" if first is None else f"from knot {first} on"
         facts["source"] = f"{one['source']}, {since}"
     if one["next"]:
-        facts["next"] = _next(one["next"], brief=False)
+        facts["next"] = _next(one["next"])
     output.fields(facts)
 
 
@@ -171,21 +170,22 @@ def _states(states: dict[str, Any]) -> str:
 
 def _limits(keeps: dict[str, Any]) -> str:
     told = [] if keeps["keep_days"] is None else [f"{keeps['keep_days']:g} d"]
-    told += [] if keeps["keep_mb"] is None else [f"{keeps['keep_mb']:,} MB"]
+    told += [] if keeps["keep_mb"] is None else [f"{keeps['keep_mb']} MB"]
     return ", ".join(told) or "all"
 
 
-def _next(coming: dict[str, Any] | None, *, brief: bool = True) -> str:
+def _goes(coming: dict[str, Any] | None) -> str | None:
+    """What goes next, in a few letters; `held` where somebody keeps all that would."""
     if coming is None:
-        return ""
+        return None
+    if coming["rows"]:
+        return f"to {coming['upto']}"
+    return "held" if coming["held_by"] else "nothing"
+
+
+def _next(coming: dict[str, Any]) -> str:
     going = f"up to {coming['upto']}, {_size(coming['bytes'])}" if coming["rows"] else "nothing"
-    if coming["held_by"] is None:
-        return going
-    return (
-        f"{going} ({coming['held_by']})"
-        if brief
-        else f"{going}: more is kept for {coming['held_by']}"
-    )
+    return going if coming["held_by"] is None else f"{going}: more is kept for {coming['held_by']}"
 
 
 def _render_trim(output: Printer, found: dict[str, Any]) -> None:
