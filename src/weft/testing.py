@@ -33,8 +33,8 @@ from weft.loading.load import load
 from weft.project.definition import Project
 from weft.replays.recording import (
     FedKnot,
+    KnotExport,
     RecordedKnot,
-    Recording,
     RecordingError,
     RowDifference,
     compare_lines,
@@ -401,7 +401,7 @@ class Play:
         self._worker = None
 
 
-def _alone(project: Project, recording: Recording) -> Project:
+def _alone(project: Project, recording: KnotExport) -> Project:
     """The pipeline of a recording with nothing around it: what it reads is fed, and what it gives goes nowhere else."""
     spec = project.pipeline(recording.pipeline)
     fed = {one.stream for knot in recording.knots for one in knot.consumed}

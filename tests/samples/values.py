@@ -37,7 +37,7 @@ from weft.project.definition import (
 from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
 from weft.replays.leg import KeptState, Leg, Phase
-from weft.replays.recording import FedKnot, RecordedKnot, Recording
+from weft.replays.recording import FedKnot, KnotExport, RecordedKnot
 from weft.runtime.layout import Layout
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
@@ -455,9 +455,9 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
         ),
     ),
     Project: (PROJECT, RICH_PROJECT),
-    Recording: (
-        Recording("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3),), 8),)),
-        Recording(
+    KnotExport: (
+        KnotExport("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3),), 8),)),
+        KnotExport(
             *("revenue", "revenue", True),
             knots=(RecordedKnot(1, (FedKnot("clean-orders", 1, 1_767_225_600_000),), 0),),
         ),

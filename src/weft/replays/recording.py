@@ -47,7 +47,7 @@ class RecordedKnot:
 
 
 @dataclass(frozen=True)
-class Recording:
+class KnotExport:
     """Knots in a row of one pipeline."""
 
     stream: str
@@ -75,13 +75,13 @@ def rows_file(folder: Path, knot: int) -> Path:
     return folder / "rows" / f"{knot:010d}.jsonl"
 
 
-def write_recording(folder: Path, recording: Recording, project: Mapping[str, Any]) -> None:
+def write_recording(folder: Path, recording: KnotExport, project: Mapping[str, Any]) -> None:
     """Write what a folder of rows is the recording of."""
     (folder / FILE).write_text(json.dumps(codec.pack(recording), indent=1) + "\n")
     (folder / PROJECT).write_text(json.dumps(project, indent=1) + "\n")
 
 
-def read_recording(folder: Path) -> Recording:
+def read_recording(folder: Path) -> KnotExport:
     """The recording in a folder; refuses one that is not there or not whole."""
     file = folder / FILE
     if not file.exists():
@@ -89,7 +89,7 @@ def read_recording(folder: Path) -> Recording:
             f"There is no recording in {folder}: it has no {FILE}.",
             hint="Name a folder that `weft history export` has written.",
         )
-    return codec.unpack(Recording, json.loads(file.read_text()))
+    return codec.unpack(KnotExport, json.loads(file.read_text()))
 
 
 def read_lines(file: Path) -> list[str]:

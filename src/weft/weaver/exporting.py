@@ -17,8 +17,8 @@ from weft.loading.deployed import document_of
 from weft.project.definition import Project
 from weft.replays.recording import (
     FedKnot,
+    KnotExport,
     RecordedKnot,
-    Recording,
     RecordingError,
     input_file,
     rows_file,
@@ -34,7 +34,7 @@ from weft.weaver.store.snapshot import RocksSnapshot
 from weft.weaver.verification import StoredRecords
 
 
-def export(storage: Storage, stream: str, first: int, last: int, out: Path) -> Recording:
+def export(storage: Storage, stream: str, first: int, last: int, out: Path) -> KnotExport:
     """Write what came into the knots from `first` to `last` of a stream, and what they gave, to a new folder."""
     with RocksSnapshot(Path(storage.store)) as store:
         source = _Source(storage, StoredRecords(store), Records(store))
@@ -50,7 +50,7 @@ class _Source:
         self._streams: Mapping[str, StreamRecord] = {one.name: one for one in recorded.streams()}
         self._lines: dict[str, dict[int, Knot]] = {}
 
-    def export(self, stream: str, first: int, last: int, out: Path) -> Recording:
+    def export(self, stream: str, first: int, last: int, out: Path) -> KnotExport:
         pipeline = self._pipeline(stream)
         live = self._live(stream)
         chosen = [live[number] for number in sorted(live) if first <= number <= last]
@@ -72,7 +72,7 @@ class _Source:
             raise RecordingError(f"{out} is there already.", hint="Name a folder that is not.")
         for knot in chosen:
             self._check(knot)
-        recording = Recording(
+        recording = KnotExport(
             *(stream, pipeline, spec.stateful),
             knots=tuple(self._write(knot, out) for knot in chosen),
         )

@@ -10,8 +10,8 @@ from weft.errors import WeftError
 from weft.replays.recording import (
     MOST_EXAMPLES,
     FedKnot,
+    KnotExport,
     RecordedKnot,
-    Recording,
     compare_lines,
     input_file,
     read_lines,
@@ -20,7 +20,7 @@ from weft.replays.recording import (
     write_recording,
 )
 
-MADE = Recording("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3, 7),), 2),))
+MADE = KnotExport("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3, 7),), 2),))
 
 
 def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
