@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from weft.lineage.knot import Knot
 from weft.project.definition import Project
 from weft.schema.schema import Schema
-from weft.weaver.replaying import ReplayError, definition_of_knot
+from weft.weaver.code_of_knots import CodeOfKnots, ReplayError
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -62,8 +62,9 @@ def _rules(weaver: Weaver, before: Knot, knot: Knot) -> Iterator[KnotChange]:
 
 
 def _code(weaver: Weaver, before: Knot, knot: Knot) -> Iterator[KnotChange]:
+    code = CodeOfKnots(weaver)
     try:
-        old, new = (definition_of_knot(weaver, one) for one in (before, knot))
+        old, new = (code.of(one) for one in (before, knot))
     except ReplayError as error:
         yield KnotChange("pipeline", error.message)
         return

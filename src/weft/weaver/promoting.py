@@ -11,7 +11,7 @@ from weft.clock import iso
 from weft.operations.operation import Kind, Operation, OperationStatus
 from weft.operations.step import Rerun
 from weft.replays.request import ReplayRequest
-from weft.weaver.replaying import ReplayError
+from weft.weaver.code_of_knots import ReplayError
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver

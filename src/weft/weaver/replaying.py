@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft import codec
-from weft.canonical import digest
-from weft.errors import WeftError
-from weft.lineage.knot import Knot, Status
+from weft.lineage.knot import Knot
 from weft.operations.cut import Reach
 from weft.operations.step import CompareRows, Rerun, Step
 from weft.project.change import compare_pipeline
-from weft.project.definition import HistorySpec, Project, StreamSpec
-from weft.project.provenance import LAZY
+from weft.project.definition import Project
 from weft.queries.change import compare_kept
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.request import ReplayRequest
-from weft.steps.environment import differences
-from weft.weaver.catalog import Pipeline, declared
+from weft.weaver.catalog import Pipeline
+from weft.weaver.code_of_knots import CodeOfKnots, ReplayError, line_of, meaning
 from weft.weaver.reaching import check_leg
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
-
-
-class ReplayError(WeftError):
-    """A replay that cannot be; nothing was run."""
-
-    code = "replay.impossible"
-    domain = "user"
 
 
 @dataclass(frozen=True)
@@ -67,94 +57,6 @@ async def legs_of(weaver: Weaver, asked: ReplayRequest) -> list[Leg]:
     return await _Plan(weaver, asked, exact=True).legs()
 
 
-def definition_of_knot(weaver: Weaver, knot: Knot) -> tuple[str, str]:
-    """The version of the project, and of the pipeline in it, by which a knot was made."""
-    return _Plan(weaver, ReplayRequest(knot.stream, 0, knot.number), exact=True).definition(knot)
-
-
-def line_of(weaver: Weaver, stream: str, after: int, upto: int) -> list[Knot]:
-    """The live knots in (after, upto] of a stream, oldest first; refuses what is not live, or not what it was."""
-    found: list[Knot] = []
-    knot: Knot | None = weaver.knots.get(stream, upto)
-    assert knot is not None
-    if knot.status is not Status.COMPLETE:
-        raise ReplayError(
-            f"Knot {upto} of stream '{stream}' is {knot.status} and cannot be replayed.",
-            code="replay.not-live",
-            hint=f"Choose a complete one; `weft stream log {stream}` shows them.",
-            stream=stream,
-            knot=upto,
-        )
-    while knot is not None and knot.number > after:
-        before = weaver.knots.find(stream, knot.previous) if knot.previous else None
-        _check_intact(knot, before)
-        found.append(knot)
-        knot = before
-    return found[::-1]
-
-
-def _check_intact(knot: Knot, before: Knot | None) -> None:
-    follows = knot.previous_hash == (before.hash if before else None)
-    if knot.is_intact() and follows:
-        return
-    what = "is not what was sealed" if follows else f"does not follow knot {knot.previous}"
-    raise ReplayError(
-        f"Knot {knot.number} of stream '{knot.stream}' {what}: it was altered.",
-        code="replay.altered-knot",
-        domain="conflict",
-        hint="`weft verify` says what else was; `weft store rebuild` makes knots anew from their tables.",
-        stream=knot.stream,
-        knot=knot.number,
-    )
-
-
-def _meaning(project: Project, pipeline: Pipeline) -> Any:
-    """What a definition says of the rows that a pipeline makes."""
-    if pipeline.name not in project.pipelines:
-        stream = project.streams.get(pipeline.stream)
-        return None if stream is None else _rows_of(stream)
-    spec = project.pipeline(pipeline.name)
-    return [
-        project.version_of(pipeline.name),
-        spec.inputs,
-        _rows_of(project.stream(spec.to)),
-        [project.schema_of(name).fingerprint for name in spec.inputs],
-    ]
-
-
-def _rows_of(stream: StreamSpec) -> Any:
-    """What a stream's declaration says of its rows: neither where they go nor how long they are kept."""
-    return codec.to_form(replace(stream, sinks=(), provenance=LAZY, history=HistorySpec()))
-
-
-def _check_functions(project: Project, knot: Knot) -> None:
-    """Refuse a stored function that is not the one whose version a knot names."""
-    spec = project.pipelines.get(knot.pipeline)
-    for ref in spec.functions if spec else ():
-        if not project.functions[ref].is_intact():
-            raise ReplayError(
-                f"Function '{ref}', by which knot {knot.number} of stream '{knot.stream}' was made, is not kept as it "
-                "was: its source was altered.",
-                code="replay.altered-definition",
-                domain="conflict",
-                hint="`weft verify` says what else was; `weft store rebuild` makes projects anew from their tables.",
-                function=ref,
-                knot=knot.number,
-            )
-
-
-def unlike(weaver: Weaver, steps: Sequence[Step]) -> list[str]:
-    """What is installed here and differs from what was when the functions of a replay were declared."""
-    found: list[str] = []
-    for leg in (step.leg for step in steps if isinstance(step, Rerun)):
-        for phase in leg.phases:
-            project = weaver.catalog.version(phase.project)
-            spec = project.pipelines.get(leg.pipeline)
-            for ref in spec.functions if spec else ():
-                found += [f"{ref}: {told}" for told in differences(project.functions[ref])]
-    return list(dict.fromkeys(found))
-
-
 class _Plan:
     def __init__(self, weaver: Weaver, asked: ReplayRequest, exact: bool) -> None:
         self._weaver = weaver
@@ -163,7 +65,7 @@ class _Plan:
         self._other = (
             weaver.catalog.find_version(asked.what_if.project) if asked.what_if.project else None
         )
-        self._versions: dict[str, dict[str, str]] = {}
+        self._code = CodeOfKnots(weaver)
 
     async def legs(self) -> list[Leg]:
         """The legs, those first that others read."""
@@ -249,7 +151,7 @@ class _Plan:
         if self._other is None:
             return False
         deployed = self._weaver.catalog.version(pipeline.project)
-        return bool(_meaning(self._other, pipeline) != _meaning(deployed, pipeline))
+        return bool(meaning(self._other, pipeline) != meaning(deployed, pipeline))
 
     def _written(self, pipeline: Pipeline) -> tuple[str, ...]:
         beside = self._weaver.catalog.written_by(pipeline.name)
@@ -375,9 +277,9 @@ class _Plan:
         for knot in knots:
             if tried is not None and (anew or knot.number > leg.after):
                 assert self._other is not None
-                project, version = tried, self._declared(tried, self._other)[pipeline.name]
+                project, version = tried, self._code.declared(tried, self._other)[pipeline.name]
             else:
-                project, version = self.definition(knot)
+                project, version = self._code.of(knot)
             last = phases[-1] if phases else None
             if last is not None and (last.project, last.version) == (project, version):
                 phases[-1] = replace(last, upto=knot.number)
@@ -389,52 +291,4 @@ class _Plan:
     def _ran(self, pipeline: Pipeline, number: int) -> Project:
         """The project by which a knot was made."""
         knot = self._weaver.knots.get(pipeline.stream, number)
-        return self._weaver.catalog.version(self.definition(knot)[0])
-
-    def definition(self, knot: Knot) -> tuple[str, str]:
-        """The version of the project, and of the pipeline in it, by which a knot was made."""
-        recorded = knot.steps[0].version if knot.steps else None
-        rules = [rule.version for rule in knot.rules]
-        for known, project in self._projects():
-            version = self._declared(known, project).get(knot.pipeline)
-            if version and recorded == (digest([version, rules]) if rules else version):
-                self._check_rules(knot)
-                _check_functions(project, knot)
-                return known, version
-        raise ReplayError(
-            f"The definition by which knot {knot.number} of stream '{knot.stream}' was made is not kept as it was: "
-            "none that is has its version.",
-            code="replay.altered-definition",
-            domain="conflict",
-            hint="A stored project, function or rule was altered or is gone; `weft verify` says more.",
-            stream=knot.stream,
-            knot=knot.number,
-        )
-
-    def _check_rules(self, knot: Knot) -> None:
-        """Refuse a stored rule that is not the one that a knot names: its version is that of its content."""
-        for ref in knot.rules:
-            if self._weaver.rules.find_version(ref).version != ref.version:
-                raise ReplayError(
-                    f"Rule '{ref.id}', by which knot {knot.number} of stream '{knot.stream}' was woven, is not kept as "
-                    "it was: it was altered.",
-                    code="replay.altered-definition",
-                    domain="conflict",
-                    hint="`weft store rebuild` makes rules anew from their tables.",
-                    rule=ref.id,
-                    knot=knot.number,
-                )
-
-    def _projects(self) -> Iterator[tuple[str, Project]]:
-        """Every version of the project that is as it was stored, the one in force first."""
-        catalog = self._weaver.catalog
-        deployed = catalog.project().hash
-        known = {project.hash: project for project in catalog.versions()}
-        for name in sorted(known, key=lambda name: name != deployed):
-            if catalog.has_version(name):
-                yield name, known[name]
-
-    def _declared(self, hash: str, project: Project) -> Mapping[str, str]:
-        if hash not in self._versions:
-            self._versions[hash] = {one.name: one.version for one in declared(project)}
-        return self._versions[hash]
+        return self._weaver.catalog.version(self._code.of(knot)[0])

@@ -16,7 +16,7 @@ from weft.operations.operation import Operation
 from weft.replays.change import ReplayChange
 from weft.steps.function import FunctionVersion
 from weft.weaver.attach import RuleRequest, checked_rule
-from weft.weaver.replaying import ReplayError
+from weft.weaver.code_of_knots import ReplayError
 from weft.weaver.store.records import put
 from weft.weaving.rule import Rule
 

@@ -10,8 +10,8 @@ from weft.replays.bisect import first_bad
 from weft.steps.compile import apply_schema
 from weft.steps.step import steps_from
 from weft.weaver.attach import schema_now
+from weft.weaver.code_of_knots import ReplayError, line_of
 from weft.weaver.differing import KnotChange, changes_at
-from weft.weaver.replaying import ReplayError, line_of
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, make_router
 
 router = make_router("bisects")

@@ -14,8 +14,8 @@ from weft.operations.run import OperationMissingError
 from weft.replays.compared import RowComparison
 from weft.replays.report import LegReport, first_of
 from weft.replays.request import ReplayRequest
+from weft.weaver.code_of_knots import unlike
 from weft.weaver.promoting import promoted
-from weft.weaver.replaying import unlike
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
 from weft.weaver.routes.operations import OperationView
