@@ -1,7 +1,8 @@
 """What it costs to write down what was done to records: nothing per record, a share of them, all of them.
 
-`python -m bench.provenance [--quick]`. JSON records of 12 columns go through 4 steps into a stream, in one pass;
-figures are the CPU time of all processes over that of the same without any hashes. Sides take turns in one worker.
+`python -m bench.provenance [--quick] [--only modes,again]`. JSON records of 12 columns go through 4 steps into a
+stream, in one pass; figures are the CPU time of all processes over that of the same without any hashes. Sides take turns in one
+worker. `again` asks a long stream about its past.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from bench._again import again
 from bench._ingest import STREAM, Turn, hashes, take_turn, write_records
 from bench._report import Figures, Measure, run, say
 from weft.project.provenance import PROVENANCE
@@ -63,7 +65,10 @@ def _figures(taken: dict[str, list[Turn]]) -> Figures:
 
 
 FIGURES = ("lazy", "sampled", "full", "lazy_wall", "sampled_wall", "full_wall")
-PARTS = {"modes": Measure(FIGURES, modes)}
+PARTS = {
+    "modes": Measure(FIGURES, modes),
+    "again": Measure(("explain_s", "replay_ratio"), again),
+}
 
 if __name__ == "__main__":
     run("provenance", __doc__, PARTS)
