@@ -1,8 +1,8 @@
 """What it costs to write down what was done to records: nothing per record, a share of them, all of them.
 
 `python -m bench.provenance [--quick] [--only modes,again]`. JSON records of 12 columns go through 4 steps into a
-stream, in one pass; figures are the CPU time of all processes over that of the same without any hashes. Sides take turns in one
-worker. `again` asks a long stream about its past.
+stream, in one pass; figures are the CPU time of all processes over that of the same without any hashes. Sides take
+turns in one worker. `again` asks a long stream about its past.
 """
 
 from __future__ import annotations
