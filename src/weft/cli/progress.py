@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -12,16 +13,16 @@ if TYPE_CHECKING:
     from weft.cli.terminal import Terminal
 
 
-class Shown:
+class Shown(ABC):
     """A bar that is there while some work is done."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._is_shown = terminal.format == "text" and sys.stderr.isatty()
         self._progress: Progress | None = None
 
+    @abstractmethod
     def columns(self) -> list[ProgressColumn]:
         """What the line shows, from left to right."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         if self._is_shown:

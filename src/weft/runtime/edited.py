@@ -5,11 +5,9 @@ Rows have been through their pipeline, so rules that come in addition find them 
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
 
 from weft.lineage.ledger import Ledger
 from weft.runtime.shape import row_ledger
@@ -46,13 +44,6 @@ class Edited:
     def steps(self) -> tuple[Step, ...]:
         return ()
 
-    @property
-    def partitions(self) -> int:
-        return self._run.project.processing.parallelism
-
-    def open(self) -> DataFrame:
-        raise NotImplementedError("Recorded rows are read knot by knot, not as a stream.")
-
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         return as_read(frame, self.schema)
 
@@ -62,12 +53,5 @@ class Edited:
     def latest_ms(self, pinned: Pinned) -> int | None:
         return None
 
-    def is_due(self, now: datetime) -> bool:
-        return False
-
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         return row_ledger(weave, written)
-
-    def columns(self) -> StructType:
-        """The form in which the rows are read."""
-        return StructType.fromJson(self._run.live_table().schema())

@@ -20,7 +20,7 @@ from weft.project.secret import definition_of
 from weft.runtime import offsets
 from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
-from weft.runtime.shape import Shape
+from weft.runtime.shape import Shape, StreamedShape
 from weft.runtime.shapes import choose
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
@@ -72,9 +72,14 @@ class RunningPipeline:
     """The versions whose definitions a commit of this life holds."""
 
     @cached_property
-    def shape(self) -> Shape:
-        """Whether it ingests, relays or operates."""
+    def streamed(self) -> StreamedShape:
+        """Whether it ingests, relays or operates, as Spark runs it."""
         return choose(self)
+
+    @property
+    def shape(self) -> Shape:
+        """The same, as the spine sees it."""
+        return self.streamed
 
     @property
     def inputs(self) -> tuple[str, ...]:

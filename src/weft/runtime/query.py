@@ -53,12 +53,12 @@ class Query:
     def _start(self) -> StreamingQuery:
         run = self.run
         session = run.spark
-        session.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
+        session.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
         # Sources set the pace, and what reads streams is woken by what they add: a relay may take only one knot a
         # batch, and at the pace of its source it would never catch up after a rollback.
         interval = 0.0 if run.inputs else run.project.processing.checkpoint_interval
         writer = (
-            run.shape.open()
+            run.streamed.open()
             .writeStream.queryName(run.query)
             .option("checkpointLocation", run.checkpoint)
             .foreachBatch(_batch_of(weakref.ref(self)))

@@ -21,7 +21,6 @@ from weft.replays.leg import Leg
 from weft.runtime.edited import Edited
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.shape import Shape
-from weft.runtime.shapes import choose
 from weft.streams.read import Script, TableReading
 from weft.streams.storage import Storage
 from weft.streams.table import Table
@@ -68,7 +67,8 @@ class ReplayedPipeline(RunningPipeline):
 
     @cached_property
     def shape(self) -> Shape:
-        made = Edited(self) if self.leg.edits else choose(self)
+        """The live pipeline's, or that of recorded rows which are changed; looked at, where somebody looks."""
+        made = Edited(self) if self.leg.edits else self.streamed
         return made if self.look is None else cast(Shape, _Looked(made, self.look))
 
     def pin(self, batch: int) -> Pinned:

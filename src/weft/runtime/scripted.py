@@ -45,9 +45,9 @@ def run_script(
                 log.error("batch %d of %s failed", number, run.name, exc_info=error)
             raise FailedBatchError(told(str(error)) or type(error).__name__) from None
 
-    run.spark.conf.set("spark.sql.shuffle.partitions", str(run.shape.partitions))
+    run.spark.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
     query = (
-        run.shape.open()
+        run.streamed.open()
         .writeStream.queryName(f"{Path(run.storage.root).name}.{run.name}")
         .option("checkpointLocation", run.checkpoint)
         .foreachBatch(batch)

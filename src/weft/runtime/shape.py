@@ -1,7 +1,7 @@
 """The three shapes of a pipeline: ingest (source to stream), relay (stream to stream), operator (with state).
 
 The spine is the same for all; a shape says how the frame of a batch is prepared, and what the batch did to
-watermarks and ledger.
+watermarks and ledger. A replay has a fourth, whose batches are recorded rows.
 """
 
 from __future__ import annotations
@@ -38,15 +38,6 @@ class Shape(Protocol):
         """The steps that are woven in the batch."""
         ...
 
-    @property
-    def partitions(self) -> int:
-        """How many partitions a shuffle of its batches has."""
-        ...
-
-    def open(self) -> DataFrame:
-        """The streaming frame that Spark cuts into batches."""
-        ...
-
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         """The frame of a batch as the weave wants it: columns, `_weft`, `_weft_bad`, `_weft_raw`."""
         ...
@@ -59,12 +50,25 @@ class Shape(Protocol):
         """The latest event time that may move the watermark; None where watermarks come from the inputs."""
         ...
 
-    def is_due(self, now: datetime) -> bool:
-        """Whether a batch without data would change something by now."""
-        ...
-
     def ledger(self, weave: Weave, written: Written) -> Ledger:
         """The ledger of the batch, from what the writer counted."""
+        ...
+
+
+class StreamedShape(Shape, Protocol):
+    """A shape whose batches Spark cuts from a stream, as all of live pipelines are."""
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions a shuffle of its batches has."""
+        ...
+
+    def open(self) -> DataFrame:
+        """The streaming frame that Spark cuts into batches."""
+        ...
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether a batch without data would change something by now."""
         ...
 
 

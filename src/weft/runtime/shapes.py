@@ -9,7 +9,7 @@ from weft.runtime.ingest import Ingest
 from weft.runtime.join import Join
 from weft.runtime.product import Assemble
 from weft.runtime.relay import Relay
-from weft.runtime.shape import Shape
+from weft.runtime.shape import StreamedShape
 from weft.runtime.updating import Updating
 from weft.runtime.window import Window
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.runtime.pipeline import RunningPipeline
 
 
-def choose(run: RunningPipeline) -> Shape:
+def choose(run: RunningPipeline) -> StreamedShape:
     """The shape of a pipeline, by its definition."""
     if run.spec is None:
         return Ingest(run)

@@ -248,7 +248,7 @@ class Worker:
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""
         for query in list(self._queries.values()):
-            if query.run.shape.is_due(SystemClock().now()):
+            if query.run.streamed.is_due(SystemClock().now()):
                 query.tick()
 
     def _start(self, name: str, assignment: Mapping[str, Any]) -> None:
