@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from weft import codec
+from weft.cli.terminal import DEFAULT_WEAVER
 from weft.errors import WeftError
 from weft.loading.load import load
 from weft.replays.compared import RowComparison
 from weft.runtime.client import WeaverClient
 
-WEAVER = "http://127.0.0.1:8080"
 LOOK_S = 0.2
 LONGEST_ANSWER_S = 300.0
 
@@ -49,7 +49,7 @@ def replay(
     settings: Mapping[str, Any] | None = None,
     functions: Mapping[str, str] | None = None,
     project: str | Path | None = None,
-    weaver: str = WEAVER,
+    weaver: str = DEFAULT_WEAVER,
 ) -> Replayed:
     """Run recorded knots of a stream again, as `weft replay run` does, and return their rows with a comparison.
 

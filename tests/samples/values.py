@@ -327,6 +327,7 @@ RICH_OPERATION = Operation(
                 state=KeptState(2, 1, 7),
                 stateful=True,
                 edits=False,
+                unlike=("shop.rules:mask: Spark 4.1.0 then, 4.2.0 here",),
                 knots=7,
                 rows=70,
                 bytes=7000,

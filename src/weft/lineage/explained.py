@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 
@@ -88,7 +88,6 @@ class Absence:
     by: str | None = None
     row: Mapping[str, Any] | None = None
     """The record as it was when it ended."""
-    ids: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,3 @@ class RowComparison:
     examples: tuple[ComparedRow, ...] = ()
     file: str | None = None
     """The Parquet files with every row that differs."""
-
-    @property
-    def is_same(self) -> bool:
-        """Whether no row differs."""
-        return not (self.changed or self.missing or self.extra)

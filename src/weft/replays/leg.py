@@ -49,6 +49,8 @@ class Leg:
     stateful: bool = False
     edits: bool = False
     """Whether the recorded rows themselves are changed, in place of running the pipeline that made them."""
+    unlike: tuple[str, ...] = ()
+    """What is installed and differs from what was when a function that it calls was declared."""
     knots: int = 0
     rows: int = 0
     bytes: int = 0

@@ -41,11 +41,6 @@ class LegReport:
     mismatches: tuple[Mismatch, ...] = ()
     """The first of what differs, in the order of knots."""
 
-    @property
-    def is_same(self) -> bool:
-        """Whether everything is as it was recorded."""
-        return not self.mismatches
-
 
 def compare(recorded: Knot, found: Facts) -> list[Mismatch]:
     """What a knot that was run again did otherwise than is recorded."""

@@ -12,11 +12,10 @@ from pyspark.sql.window import Window
 
 from weft.replays.compared import ComparedRow, RowComparison
 from weft.runtime import session
-from weft.runtime.rerun import place
 from weft.runtime.trial import plain
 from weft.schema.schema import quote
 from weft.schema.weft import WEFT
-from weft.streams.rows import chunks, read_stored
+from weft.streams.rows import read_stored, whole
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 EXAMPLES = 20
-ALL_ROWS = 2**62
 
 
 def compare_rows(worker: Worker, replay: str, stream: str, after: int, upto: int) -> RowComparison:
     """Compare the rows of the knots in (after, upto] of a stream; those that differ go to Parquet files."""
     spark = session.fork(worker.spark)
-    workspace = Storage(place(worker.storage, replay))
+    workspace = Storage(worker.storage.workspace(replay))
     recorded = _rows(Tables(spark, worker.storage), spark, stream, after, upto)
     replayed = _rows(Tables(spark, workspace), spark, stream, after, upto)
     names = _columns(recorded, replayed)
@@ -52,9 +50,8 @@ def _rows(tables: Tables, spark: Any, stream: str, after: int, upto: int) -> Dat
         assert isinstance(columns, StructType)
         frame = read_stored(spark, None, columns)
     else:
-        found = list(chunks(table, stream, after, upto, rows=ALL_ROWS))
         columns = StructType.fromJson(table.schema())
-        frame = read_stored(spark, found[0] if found else None, columns)
+        frame = read_stored(spark, whole(table, stream, after, upto), columns)
     user = [f.col(quote(name)) for name in frame.columns if name != WEFT]
     turn = f.row_number().over(Window.partitionBy("_weft.id").orderBy("_weft.knot"))
     return frame.select(

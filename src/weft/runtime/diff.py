@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from weft.gate.spark import select
 from weft.schema.schema import Schema, quoted
-from weft.streams.rows import Chunk, chunks, read
+from weft.streams.rows import Chunk, read, whole
 from weft.streams.tables import Tables
 from weft.weaving.tried import Difference, DifferentRow, DiffExamples, Sides
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 EXAMPLES = 5
-ALL_ROWS = 2**62
 
 
 def diff(
@@ -66,8 +65,7 @@ def _rows(
 ) -> DataFrame:
     """Every row as its id and the JSON of its columns, nulls left out so that added columns show."""
     table = Tables(worker.spark, worker.storage).open(stream)
-    found = list(chunks(table, stream, after, upto, rows=ALL_ROWS)) if table.exists() else []
-    chunk = found[0] if found else Chunk(after, after, 0, None, ())
+    chunk = whole(table, stream, after, upto) or Chunk(after, after, 0, None, ())
     frame = read(worker.spark, chunk, schema)
     columns = ", ".join(map(quoted, schema.names))
     return select(frame, [[("id", "_weft.id"), (name, f"to_json(struct({columns}))")]])

@@ -63,12 +63,8 @@ class Ingest:
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         rows = parse(frame, self._parsing, source=self._run.stream.name)
-        weft = (
-            "named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
-            f"'source', {literal(self._run.stream.name)}, 'partition', _partition, "
-            "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP))"
-        )
         columns = [(name, quoted(name)) for name in self.schema.names]
+        weft = arrived(self._run.stream.name)
         system = [(WEFT, weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
         return select(rows, [[*columns, *system]])
 
@@ -105,3 +101,13 @@ class Ingest:
         end = pinned.knot.offsets.end[0]
         stated = Feed(self._run.feed).watermark(end["segment"]) if end else None
         return to_ms(stated) if stated else None
+
+
+def arrived(stream: str) -> str:
+    """SQL of `_weft` for records that were just read: who they are and their time; the knot is stamped as they are
+    written."""
+    return (
+        "named_struct('id', _id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
+        f"'source', {literal(stream)}, 'partition', _partition, "
+        "'event_time', _event_time, 'watermark', CAST(NULL AS TIMESTAMP))"
+    )

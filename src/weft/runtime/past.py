@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,22 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.lineage.pin import Pinned
+from weft.replays.leg import Phase
 from weft.replays.report import Mismatch
+from weft.runtime.ingest import arrived
 from weft.runtime.replayed import ReplayedPipeline, Workspace
-from weft.schema.schema import literal, quoted
+from weft.schema.path import find_path
+from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
 from weft.sources.options import Again
+from weft.sources.parse import Parsing, parse
+from weft.sources.raw import FIELDS
+from weft.sources.segment import encode
 from weft.sources.stream import open_again
 from weft.streams.note import TableKnot
-from weft.streams.rows import Chunk, chunks, read_stored
+from weft.streams.rows import read_stored, whole
 
 BLOCK = 1 << 20
-ALL_ROWS = 2**62
 
 
 class AddedRecordError(WeftError):
@@ -46,10 +50,12 @@ def frame_of(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
     return frame
 
 
-def check_files(run: ReplayedPipeline) -> Iterator[Mismatch]:
-    """The recorded rows that a leg reads and that are not what was written, by the hashes of their files."""
+def check_files(run: ReplayedPipeline, phase: Phase) -> Iterator[Mismatch]:
+    """The recorded rows that a phase reads and that are not what was written, by the hashes of their files."""
     assert isinstance(run.storage, Workspace)
     for pinned in run.pins:
+        if pinned.knot.number <= phase.after:
+            continue
         recorded = pinned.knot.steps[0].input_hash if pinned.knot.steps else None
         if set(run.inputs) <= run.storage.recorded and recorded is not None:
             found = run.input_hash(pinned.knot)
@@ -108,42 +114,35 @@ def _consumed(run: ReplayedPipeline, pinned: Pinned, stream: str) -> DataFrame:
     """The rows of the knots of an input that a knot consumed, with the columns that are declared."""
     columns = StructType.fromJson(stored_form(run.project.schema_of(stream)))
     parent = next((one for one in pinned.knot.parents if one.stream == stream), None)
-    found = (
-        list(chunks(run.tables.open(stream), stream, parent.first - 1, parent.last, rows=ALL_ROWS))
-        if parent is not None and run.tables.open(stream).exists()
-        else []
-    )
-    return read_stored(run.spark, found[0] if found else None, columns)
+    if parent is None:
+        return read_stored(run.spark, None, columns)
+    found = whole(run.tables.open(stream), stream, parent.first - 1, parent.last)
+    return read_stored(run.spark, found, columns)
 
 
 def _edited(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
     """The recorded rows of a knot of the stream itself, and those that are added to the first one."""
     table, number = run.live_table(), pinned.knot.number
     columns = StructType.fromJson(table.schema())
-    found: list[Chunk] = list(chunks(table, run.stream.name, number - 1, number, rows=ALL_ROWS))
-    frame = read_stored(run.spark, found[0] if found else None, columns)
+    frame = read_stored(run.spark, whole(table, run.stream.name, number - 1, number), columns)
     first = next(one.knot.number for one in run.pins if one.knot.number > run.leg.after)
     added = run.what_if.added.get(run.stream.name, ()) if number == first else ()
     return frame.unionByName(_added(run, added, columns)) if added else frame
 
 
-def _added(run: ReplayedPipeline, records: Any, columns: StructType) -> DataFrame:
-    """Records that somebody adds, as rows of the stream."""
-    user = StructType([field for field in columns if field.name != WEFT])
-    texts = [(f"what-if/{number}", json.dumps(one)) for number, one in enumerate(records, start=1)]
-    frame = run.spark.createDataFrame(texts, "id string, text string")
-    ddl = ", ".join(f"{quoted(field.name)} {field.dataType.simpleString()}" for field in user)
-    parsed = frame.selectExpr(
-        "id", f"from_json(text, {literal(ddl)}, map('mode', 'FAILFAST')) AS record"
-    )
-    time = run.stream.event_time
-    at = f"CAST(record.{quoted(time)} AS TIMESTAMP)" if time else "CAST(NULL AS TIMESTAMP)"
-    weft = (
-        "named_struct('id', id, 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), 'source', "
-        f"{literal(run.stream.name)}, 'partition', 0, 'event_time', {at}, "
-        "'watermark', CAST(NULL AS TIMESTAMP))"
-    )
-    return parsed.selectExpr(
-        *(f"record.{quoted(field.name)} AS {quoted(field.name)}" for field in user),
-        f"{weft} AS {WEFT}",
-    )
+def _added(run: ReplayedPipeline, records: Sequence[Any], columns: StructType) -> DataFrame:
+    """Records that somebody adds, read as those of a source are; refuses one that does not fit."""
+    form = StructType([field for field in columns if field.name != WEFT]).jsonValue()
+    schema, time = Schema.from_json(form), run.stream.event_time
+    parsing = Parsing(schema, event_time=find_path(time, schema) if time else None)
+    texts = [(encode(one), 0, str(place), None) for place, one in enumerate(records, start=1)]
+    raw = run.spark.createDataFrame(texts, StructType([*FIELDS]))
+    rows = parse(raw, parsing, source="what-if").cache()
+    bad = rows.where("_bad IS NOT NULL").first()
+    if bad is not None:
+        raise AddedRecordError(
+            f"Record {bad['_position']} that is to be added to '{run.stream.name}' does not fit: {bad['_bad']}.",
+            hint="Write it as the source of the stream would.",
+            stream=run.stream.name,
+        )
+    return rows.selectExpr(*map(quoted, schema.names), f"{arrived(run.stream.name)} AS {WEFT}")

@@ -43,11 +43,6 @@ class NoRoomError(WeftError):
     domain = "user"
 
 
-def place(storage: Storage, name: str) -> str:
-    """The folder of a replay's workspace."""
-    return f"{storage.root}/replays/{name}"
-
-
 def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> LegReport:
     """Run the knots of a leg again into the workspace, and compare them with what is recorded."""
     started = time.monotonic()
@@ -59,7 +54,15 @@ def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> Le
         replayed_pipeline(worker, operation, leg, phase, what_if, pins, watch.tied)
         for phase in leg.phases
     ]
-    found = [] if what_if else [one for run in runs for one in check_files(run)]
+    found = (
+        []
+        if what_if
+        else [
+            one
+            for run, phase in zip(runs, leg.phases, strict=True)
+            for one in check_files(run, phase)
+        ]
+    )
     if found:  # rows that are not what they were would only show what is known already
         return _report(leg, [], found, started)
     for run, phase in zip(runs, leg.phases, strict=True):
@@ -91,7 +94,7 @@ def _report(
 
 def clear(storage: Storage, name: str) -> None:
     """Remove the workspace of a replay."""
-    shutil.rmtree(place(storage, name), ignore_errors=True)
+    shutil.rmtree(storage.workspace(name), ignore_errors=True)
 
 
 class _Watch:
@@ -133,7 +136,7 @@ def replayed_pipeline(
     spec = project.pipelines.get(leg.pipeline)
     spark = session.fork(worker.spark)
     recorded = frozenset(leg.recorded)
-    storage = Workspace(place(worker.storage, name), worker.storage, recorded)
+    storage = Workspace(worker.storage.workspace(name), worker.storage, recorded)
     return ReplayedPipeline(
         name=leg.pipeline,
         project=project,

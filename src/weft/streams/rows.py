@@ -14,7 +14,7 @@ from weft.gate.spark import select
 from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
 from weft.streams.note import TableKnot
-from weft.streams.table import Table
+from weft.streams.table import EVERYTHING, Table
 
 NOTHING_BAD = (("_weft_bad", "CAST(NULL AS STRING)"), ("_weft_raw", "CAST(NULL AS BINARY)"))
 """The columns that say of rows which could not be read why, for rows that were."""
@@ -51,6 +51,13 @@ def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> It
         count += knot.note.rows
     if held:
         yield _chunk(table, held)
+
+
+def whole(table: Table, stream: str, after: int, upto: int) -> Chunk | None:
+    """The live knots in (after, upto] in one piece; None where there are none."""
+    if not table.exists():
+        return None
+    return next(chunks(table, stream, after, upto, rows=EVERYTHING), None)
 
 
 @dataclass(frozen=True)

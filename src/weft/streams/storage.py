@@ -60,6 +60,10 @@ class Storage:
         """What the source of a stream keeps: journals, admission logs, fed segments."""
         return f"{self.root}/sources/{stream}"
 
+    def workspace(self, replay: str) -> str:
+        """What a replay writes."""
+        return f"{self.root}/replays/{replay}"
+
     @property
     def store(self) -> str:
         """The weaver's own store."""

@@ -12,6 +12,7 @@ from weft.lineage.explained import Absence, AbsenceCause, RecordPlace
 from weft.lineage.knot import Knot, Status
 from weft.replays.walked import WalkedKnot
 from weft.schema.change import CHANGE
+from weft.schema.schema import literal, quoted
 from weft.weaver.catalog import Pipeline
 from weft.weaver.expiring import expired_upto
 from weft.weaver.explaining import find_places, leg_of, walk
@@ -64,7 +65,7 @@ async def _there(weaver: Weaver, stream: str, place: RecordPlace) -> Absence:
     spec = weaver.catalog.project().streams.get(stream)
     if spec is not None and spec.changing:
         where = " AND ".join(
-            f"{_name(name)} <=> {_literal(place.row.get(name))}" for name in spec.key
+            f"{quoted(name)} <=> {_written(place.row.get(name))}" for name in spec.key
         )
         asked = {"stream": stream, "where": where, "limit": 1}
         newest = await weaver.ask("matching", asked, timeout=120)
@@ -205,13 +206,8 @@ def _said(step: Any) -> str:
     return f"{kind} {said}"
 
 
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-def _literal(value: Any) -> str:
+def _written(value: Any) -> str:
+    """A value of a row as SQL has it."""
     if value is None:
         return "NULL"
-    if isinstance(value, bool | int | float):
-        return str(value).lower()
-    return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return str(value).lower() if isinstance(value, bool | int | float) else literal(str(value))

@@ -10,9 +10,9 @@ from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
-from weft.operations.step import Rerun, Step
 from weft.project.definition import HistorySpec, Project, StreamSpec
 from weft.project.provenance import LAZY
+from weft.replays.leg import Phase
 from weft.steps.environment import differences
 from weft.weaver.catalog import Pipeline, declared
 
@@ -82,16 +82,14 @@ def _rows_of(stream: StreamSpec) -> Any:
     return codec.to_form(replace(stream, sinks=(), provenance=LAZY, history=HistorySpec()))
 
 
-def unlike(weaver: Weaver, steps: Sequence[Step]) -> list[str]:
-    """What is installed here and differs from what was when the functions of a replay were declared."""
+def unlike(weaver: Weaver, pipeline: str, phases: Sequence[Phase]) -> tuple[str, ...]:
+    """What is installed here and differs from what was when the functions of these phases were declared."""
     found: list[str] = []
-    for leg in (step.leg for step in steps if isinstance(step, Rerun)):
-        for phase in leg.phases:
-            project = weaver.catalog.version(phase.project)
-            spec = project.pipelines.get(leg.pipeline)
-            for ref in spec.functions if spec else ():
-                found += [f"{ref}: {told}" for told in differences(project.functions[ref])]
-    return list(dict.fromkeys(found))
+    for project in (weaver.catalog.version(phase.project) for phase in phases):
+        spec = project.pipelines.get(pipeline)
+        for ref in spec.functions if spec else ():
+            found += [f"{ref}: {told}" for told in differences(project.functions[ref])]
+    return tuple(dict.fromkeys(found))
 
 
 class CodeOfKnots:

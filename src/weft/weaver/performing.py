@@ -43,7 +43,7 @@ from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream
 from weft.weaver.deploy import install
-from weft.weaver.expiring import expire, expired_upto
+from weft.weaver.expiring import expire
 from weft.weaver.fills import CLOSE, NOT_YET, forget_fills, store_fill
 from weft.weaver.knots import Head, store_head, store_knot
 from weft.weaver.rules import store_rule
@@ -100,7 +100,7 @@ class Performer:
             case CompareRows():
                 return await self._compare(operation, step)
             case Clear():
-                await self._ask(operation, step)
+                await self._clear(operation, step)
             case Expire():
                 return await self._expire(operation, step)
             case LetGo():
@@ -137,17 +137,19 @@ class Performer:
 
     async def _compare(self, operation: Operation, step: CompareRows) -> Done:
         """Look at the rows, unless nothing was to be different and every hash says that nothing is."""
+        self._weaver.replays.forget(operation.id)
         legs = operation.result.get("legs", ())
         asked = codec.from_form(ReplayRequest, operation.request)
-        if not asked.what_if and first_of(legs) is None:
+        if asked.what_if or first_of(legs) is not None:
+            found = await self._ask(operation, step, **codec.to_form(step))
+        else:
             rows = self._weaver.rows_of(step.stream, step.after, step.upto)
-            same = RowComparison(step.stream, step.after, step.upto, same=rows)
-            return Done(result={"comparison": codec.to_form(same)})
-        after = max(step.after, expired_upto(self._weaver.records, step.stream))
-        if after >= step.upto:
-            return Done()  # the rows that were made then are gone; hashes have told what differs
-        kept = replace(step, after=after)
-        return Done(result={"comparison": await self._ask(operation, kept, **codec.to_form(kept))})
+            found = codec.to_form(RowComparison(step.stream, step.after, step.upto, same=rows))
+        return Done(result={"comparison": found})
+
+    async def _clear(self, operation: Operation, step: Clear) -> None:
+        self._weaver.replays.forget(operation.id)
+        await self._ask(operation, step)
 
     async def _stop(self, operation: Operation) -> None:
         """Have nobody run the pipelines: workers let go of them after the batch in hand, or lose them."""

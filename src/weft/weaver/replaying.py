@@ -16,7 +16,7 @@ from weft.queries.change import compare_kept
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.request import ReplayRequest
 from weft.weaver.catalog import Pipeline
-from weft.weaver.code_of_knots import CodeOfKnots, ReplayError, line_of, meaning
+from weft.weaver.code_of_knots import CodeOfKnots, ReplayError, line_of, meaning, unlike
 from weft.weaver.reaching import check_leg
 
 if TYPE_CHECKING:
@@ -175,9 +175,11 @@ class _Plan:
             leg = await self._begun(leg, pipeline)
         check_leg(self._weaver, leg, compares=self._compares(pipeline))
         knots = line_of(self._weaver, leg.stream, leg.begin, leg.upto)
+        phases = tuple(self._phases(leg, pipeline, knots))
         return replace(
             leg,
-            phases=tuple(self._phases(leg, pipeline, knots)),
+            phases=phases,
+            unlike=unlike(self._weaver, pipeline.name, phases),
             knots=len(knots),
             rows=sum(knot.ledger.rows_in for knot in knots),
             bytes=sum(out.bytes for knot in knots for out in knot.outputs.values()),

@@ -58,6 +58,10 @@ class Replays:
         """Remember how far a replay is."""
         self._progress[name] = progress
 
+    def forget(self, name: str) -> None:
+        """A replay is over, and no longer on its way."""
+        self._progress.pop(name, None)
+
     def progress(self, name: str) -> Progress | None:
         """How far a replay is, if its worker has said."""
         return self._progress.get(name)
@@ -65,7 +69,7 @@ class Replays:
     def place(self, name: str) -> str | None:
         """The folder of a replay's workspace."""
         storage = self._weaver.storage
-        return None if storage is None else f"{storage.root}/replays/{name}"
+        return None if storage is None else storage.workspace(name)
 
     async def drop(self, operation: Operation) -> None:
         """Remove the workspace of a replay that is over."""
@@ -77,7 +81,6 @@ class Replays:
                 hint=f"Wait for it, or give it up with `weft operation abort {operation.id}`.",
                 operation=operation.id,
             )
-        self._progress.pop(operation.id, None)
         await self._weaver.ask("clear", {"operation": operation.id}, timeout=60)
 
 
@@ -94,7 +97,7 @@ async def checked_what_if(
     for name in without:
         weaver.rules.get(name)
     for name in add:
-        weaver.catalog.stream(name)
+        _check_addable(weaver, name)
     tried = [await _rule(weaver, place, one) for place, one in enumerate(rules, start=1)]
     for place, (name, text) in enumerate(leave_out.items(), start=1):
         steps = [{"filter": f"NOT coalesce(({text}), false)"}]
@@ -106,6 +109,18 @@ async def checked_what_if(
         project=project,
         added={name: tuple(records) for name, records in add.items() if records},
     )
+
+
+def _check_addable(weaver: Weaver, name: str) -> None:
+    weaver.catalog.stream(name)
+    declared = weaver.catalog.project().streams.get(name)
+    if declared is None or declared.changing:
+        raise ReplayError(
+            f"Records cannot be added to stream '{name}': rules write it, or its rows replace one another.",
+            code="replay.added",
+            hint="Add them to a stream that a source or a pipeline appends to.",
+            stream=name,
+        )
 
 
 async def _rule(weaver: Weaver, place: int, change: RuleChange, *, word: str = "what-if") -> Rule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,10 +11,10 @@ from pydantic import Field
 from weft import codec
 from weft.operations.operation import Operation, OperationStatus
 from weft.operations.run import OperationMissingError
+from weft.operations.step import Rerun, Step
 from weft.replays.compared import RowComparison
 from weft.replays.report import LegReport, first_of
 from weft.replays.request import ReplayRequest
-from weft.weaver.code_of_knots import unlike
 from weft.weaver.promoting import promoted
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
@@ -119,7 +119,7 @@ async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
             ReplayView(
                 *(None, "planned", asked.stream, asked.after, asked.upto, lines),
                 changes=bool(asked.what_if),
-                warnings=tuple(unlike(weaver, steps)),
+                warnings=_warnings(steps),
             )
         )
     operation = await weaver.operations.run(
@@ -186,10 +186,16 @@ def view(weaver: UsesWeaver, operation: Operation) -> ReplayView:
         first=first,
         legs=tuple(codec.from_form(LegReport, leg) for leg in legs),
         comparison=None if comparison is None else codec.from_form(RowComparison, comparison),
-        warnings=tuple(unlike(weaver, operation.steps)),
+        warnings=_warnings(operation.steps),
         progress=None if operation.is_over else weaver.replays.progress(operation.id),
         asked=operation.asked,
         finished=operation.finished,
         error=operation.error or operation.reason,
         workspace=weaver.replays.place(operation.id),
     )
+
+
+def _warnings(steps: Sequence[Step]) -> tuple[str, ...]:
+    """What the legs of a replay say of what is installed."""
+    found = [told for step in steps if isinstance(step, Rerun) for told in step.leg.unlike]
+    return tuple(dict.fromkeys(found))
