@@ -175,6 +175,10 @@ def test_what_is_rebuilt_equals_what_was_written_down(tmp_path: Path) -> None:
             assert [step.after for step in steps] == [one for one in hashes[1:] if one is not None][
                 : len(steps)
             ]
+        for row in run.rows("clean-orders", weft=True):
+            found = _get(run, f"/records/clean-orders/{row['_weft']['id']}")["explained"]
+            assert found["written_down"] is True
+            assert found["where"] == written[row["_weft"]["id"]].executor
         assert replay_of(run)["verified"] is True
 
 

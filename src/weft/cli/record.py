@@ -186,6 +186,9 @@ def _grow(tree: Tree, record: Mapping[str, Any]) -> None:
         branch = tree.add(f"{step['by']}{version}{who}: {_said(step['step'])}")
         for name, (before, after) in _changes(step).items():
             branch.add(f"{name}: {before} → {after}")
+    if record["written_down"] is not None:
+        said = "says the same" if record["written_down"] else "says otherwise"
+        tree.add(f"what was written down on {record['where']} {said}", style="dim")
     if record["source"]:
         tree.add(f"came in from {record['source']}")
     if record["note"]:

@@ -51,6 +51,9 @@ class ExplainedRecord:
     version: str | None
     created: str
     where: str | None = None
+    """The worker that ran its knot; the executor itself, where provenance was written down."""
+    written_down: bool | None = None
+    """Whether provenance that was written down says the same as the steps; None where none was."""
     source: str | None = None
     """Where it came in: the source, its partition, and the position there."""
     steps: tuple[ExplainedStep, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections import Counter
 from dataclasses import replace
@@ -134,9 +135,11 @@ def _user(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
+    """A value as JSON can hold it; bytes are base64, as in sinks."""
     if isinstance(value, dict):
         return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [plain(inner) for inner in value]
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
     return value if isinstance(value, bool | int | float | str | None) else str(value)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from weft import codec
 from weft.errors import WeftError
 from weft.lineage.explained import ExplainedRecord, ExplainedStep, RecordPlace
 from weft.lineage.knot import Knot
+from weft.lineage.provenance import record_provenance
 from weft.project.definition import PipelineSpec
+from weft.project.provenance import PROVENANCE
 from weft.replays.leg import Leg
 from weft.replays.request import ReplayRequest
 from weft.replays.walked import WalkedKnot, WalkedRow
@@ -127,6 +130,8 @@ async def explain(weaver: Weaver, place: RecordPlace, looking: Looking) -> Expla
         found = replace(found, source=_source(place))
     if spec is None or spec.steps or knot.rules:
         found = await _with_steps(weaver, found, leg)
+    if knot.provenance is not None and place.stream == knot.stream:
+        found = await _beside_written(weaver, found, knot)
     return await _with_parents(weaver, found, knot, spec, looking)
 
 
@@ -157,6 +162,23 @@ async def _with_steps(weaver: Weaver, found: ExplainedRecord, leg: Leg) -> Expla
     except WeftError as error:
         return replace(found, note=f"Its steps cannot be run again: {error.message}")
     return replace(found, steps=steps_of(weaver, walked, found.id))
+
+
+async def _beside_written(weaver: Weaver, found: ExplainedRecord, knot: Knot) -> ExplainedRecord:
+    """A record with what was written down of it when it was made, compared with what is rebuilt."""
+    span = (knot.number - 1, knot.number)
+    places = await _look(weaver, found.id, {f"{knot.stream}{PROVENANCE}": span})
+    if not places:
+        return found
+    told = record_provenance(places[-1].row, knot)
+    written = _changes(step.after for step in told.steps)
+    rebuilt = _changes(step.hash_after for step in found.steps)
+    return replace(found, where=told.executor, written_down=written == rebuilt)
+
+
+def _changes(hashes: Iterable[str | None]) -> list[str | None]:
+    """Hashes in turn, those that follow an equal one left out: a step that is not for a record leaves it as it is."""
+    return [one for one, _ in groupby(hashes)]
 
 
 def steps_of(weaver: Weaver, walked: WalkedKnot, id: str) -> tuple[ExplainedStep, ...]:

@@ -15,11 +15,14 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots
-from weft.weaver.store.records import Records, put
+from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.store import Write
 
 LEARNED_FROM = 2_000
 """So many knots of a stream are looked at again after a start."""
+
+KEPT = 1_000
+"""So many anomalies of a stream are kept beyond the next start, the newest."""
 
 
 class AnomalyMissingError(WeftError):
@@ -124,7 +127,11 @@ class Watching:
         ]
         for knot in reversed(recent):
             self._observed(knot)
-        for one in self._records.scan(AnomalyRecord, "anomalies", stream):
+        found = list(self._records.scan(AnomalyRecord, "anomalies", stream))
+        old = [remove("anomalies", one.stream, one.knot, one.measure) for one in found[:-KEPT]]
+        if old:
+            self._records.store.apply(old, durable=False)
+        for one in found[-KEPT:]:
             detector = self._detectors[stream].get(one.measure)
             if one.accepted and detector is not None:
                 detector.accept(one.judgement)

@@ -128,7 +128,15 @@ def test_a_record_is_a_tree_back_to_its_source() -> None:
 
 
 def _record(stream: str, row: dict[str, Any], **more: Any) -> dict[str, Any]:
-    known = {"steps": [], "parents": [], "source": None, "note": None, "count": 0, **more}
+    known = {
+        "written_down": None,
+        "steps": [],
+        "parents": [],
+        "source": None,
+        "note": None,
+        "count": 0,
+        **more,
+    }
     created = "2026-01-01T00:00:00Z"
     return {
         "id": "orders/0/17",

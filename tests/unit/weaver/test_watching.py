@@ -8,14 +8,17 @@ from datetime import timedelta
 import pytest
 
 from tests.samples.values import VALUES
+from tests.unit.weaver.test_http import ask, deployed
+from weft.cli.terminal import path_to
 from weft.clock import SystemClock, iso
 from weft.lineage.knot import Knot, Status
 from weft.lineage.ledger import Ledger
+from weft.weaver import watching
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots, store_knot
 from weft.weaver.store.memory import MemoryStore
-from weft.weaver.store.records import Records
-from weft.weaver.watching import AnomalyMissingError, Watching
+from weft.weaver.store.records import Records, put
+from weft.weaver.watching import AnomalyMissingError, AnomalyRecord, Watching
 
 START = SystemClock().now()
 SAMPLE: Knot = VALUES[Knot][0]
@@ -87,6 +90,29 @@ def test_after_a_start_what_is_usual_is_known(run: Run) -> None:
     run.start()
     assert run.tie(knot(300, rows=100)) == []
     assert "rate" in run.tie(knot(301, rows=2_000))
+
+
+def test_after_a_start_the_newest_are_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "KEPT", 1)
+    run.tie(knot(300, rows=2_000))
+    run.tie(knot(301, dead=60))
+    newest = run.watching.all()[0].knot
+    run.start()
+    run.tie(knot(302))
+    assert [one.knot for one in run.watching.all()] == [newest]
+
+
+def test_one_is_listed_and_accepted_by_its_address() -> None:
+    weaver = deployed()
+    found = replace(
+        VALUES[AnomalyRecord][0], stream="orders", knot=7, measure="rate", accepted=False
+    )
+    weaver.store.apply([put("anomalies", "orders", 7, "rate", value=found)])
+    [listed] = ask("GET", "/anomalies?stream=orders", weaver=weaver).json()
+    accepted = ask("POST", f"{path_to('anomalies', listed['id'])}/accept", weaver=weaver)
+    assert accepted.json()["accepted"] is True
+    assert ask("POST", "/anomalies/orders%2F8.rate/accept", weaver=weaver).status_code == 404
+    assert ask("GET", "/anomalies?stream=none", weaver=weaver).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["", "orders", "orders/x.rate", "orders/" + "9" * 40 + ".rate"])
