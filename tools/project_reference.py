@@ -15,7 +15,13 @@ from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, 
 from weft.loading.init import FILES
 from weft.loading.load import FILE
 from weft.products.form import PartKeys, ProductKeys
-from weft.project.definition import HistorySpec, Keyframes, Processing, WatermarkSpec
+from weft.project.definition import (
+    HistorySpec,
+    Keyframes,
+    Processing,
+    ScalingSpec,
+    WatermarkSpec,
+)
 from weft.project.operator import Deduplication, Joining
 from weft.queries.form import Grouping, Ranking
 from weft.schema.type import SPELLINGS, TEXTS
@@ -151,6 +157,9 @@ def sections() -> Iterator[Section]:
     yield _section("## Processing", Processing, lambda key, said: _project(processing=said))
     yield _section(
         "### Keyframes", Keyframes, lambda key, said: _project(processing={"keyframes": said})
+    )
+    yield _section(
+        "### Scaling", ScalingSpec, lambda key, said: _project(processing={"scaling": said})
     )
     yield _section("## Windowing", Windowing, lambda key, said: _project(windowing=said))
 

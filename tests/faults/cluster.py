@@ -5,6 +5,7 @@ Used by the tests of this folder and by the fault benches.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -101,12 +102,15 @@ class Cluster:
         *,
         lease_s: float = 2.0,
         master: str = "local[1]",
+        executors: str | None = None,
+        conf: Mapping[str, str] | None = None,
     ) -> None:
         self.project = load(project)
         self.storage = Storage(str(storage.absolute()))
         self.workers: list[Process] = []
         self._lease_s = lease_s
         self._master = master
+        self._spark = json.dumps({"executors": executors, "conf": dict(conf or {})})
         self._port = _free_port()
         self._fed: dict[str, int] = {}
         self._started = 0
@@ -142,6 +146,7 @@ class Cluster:
         name = f"worker-{self._started}"
         module = "tests.faults.runner"
         command = [sys.executable, "-m", module, self.address, self.storage.root, self._master]
+        command.append(self._spark)
         worker = Process(name, command, self._log(name))
         self.workers.append(worker)
         return worker

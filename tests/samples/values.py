@@ -39,6 +39,7 @@ from weft.project.secret import definition_of
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.recording import FedKnot, KnotExport, RecordedKnot
 from weft.runtime.layout import Layout
+from weft.scaling.history import MEASURES
 from weft.schema.schema import Schema
 from weft.sources.admission import Admitted, Remark
 from weft.sources.postgres.changes import LogPosition
@@ -54,6 +55,8 @@ from weft.weaver.functions import DeployRecord
 from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
+from weft.weaver.loads import LoadPage
+from weft.weaver.scaling import Judged, ScalingDecision
 from weft.weaver.watching import AnomalyRecord
 from weft.weaving.rule import Deed, Rule, RuleStatus
 from weft.weaving.trail import Transformation
@@ -437,6 +440,20 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     LogPosition: (
         LogPosition(in_snapshot=True),
         LogPosition(in_snapshot=False, commit=24_248_984, serial=5, safe=24_249_000),
+    ),
+    LoadPage: (LoadPage("clean", 60, 1_767_225_600, MEASURES, "gEsAAA=="),),
+    ScalingDecision: (
+        ScalingDecision(
+            1, "host-1-ab", MOMENT, 1, 1, "these keep the objective", "ds2", False, 0.0
+        ),
+        ScalingDecision(
+            *(2, "host-1-ab", MOMENT, 1, 4, "the forecast would break the objective", "even"),
+            acted=True,
+            backlog_s=12.5,
+            expected=3.1,
+            model="boosted",
+            judged=Judged("broken", 3.4, 71.0),
+        ),
     ),
     Mark: (
         Mark("clean", 0, HISTORY, GENERATIONS[0]),

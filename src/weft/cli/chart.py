@@ -44,7 +44,7 @@ def render_load(output: Printer, found: dict[str, Any]) -> None:
     rows = found["rows"]
     if not rows:
         output.line(
-            f"Pipeline '{found['pipeline']}' has tied fewer than two knots, so there is no load to show.",
+            f"Nothing was measured of pipeline '{found['pipeline']}' yet; a worker says it every five seconds.",
             style="dim",
         )
         return

@@ -35,6 +35,7 @@ class Local:
         metrics_port: int = 0,
         worker_metrics_port: int = 0,
         master: str,
+        executors: str | None = None,
         conf: Sequence[str] = (),
         debug: bool = False,
     ) -> None:
@@ -44,6 +45,7 @@ class Local:
         settings = [part for setting in conf for part in ("--conf", setting)]
         ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
         line = ["--weaver", self.address, "--master", master]
+        line += ["--executors", executors] if executors else []
         sinks = ["--worker-metrics-port", str(worker_metrics_port)]
         self._storage = storage
         journals = {part: open_journal(storage, part) for part in PARTS}

@@ -32,21 +32,32 @@ def scaling() -> None:
     show_default=True,
     help="How much time is one column.",
 )
-@click.option(
-    "--knots",
-    type=click.IntRange(2, 10_000),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="From how many of the last knots.",
-)
 @asks_weaver
-def history(terminal: Terminal, pipeline: str, step: str, knots: int) -> None:
-    """Draw the load of a pipeline over time: rates, batch times, complexity, lag of the watermark."""
+def history(terminal: Terminal, pipeline: str, step: str) -> None:
+    """Draw the load of a pipeline over time: rates, backlog, batch times, cost, executors, lag of the watermark.
+
+    Steps of five seconds are kept for an hour, minutes for a week, quarters of an hour for ninety days.
+    """
     from weft.cli.chart import render_load
 
-    found = terminal.get("/scaling/history", pipeline=pipeline, step=step, knots=knots)
-    terminal.show(found, render_load)
+    terminal.show(terminal.get("/scaling/history", pipeline=pipeline, step=step), render_load)
+
+
+@scaling.command()
+@click.option("--worker", metavar="WORKER", help="Of this worker alone.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 5_000),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="How many of the last ones.",
+)
+@asks_weaver
+def decisions(terminal: Terminal, worker: str | None, limit: int) -> None:
+    """How many executors there should have been, why, and what came of it, newest first."""
+    found = terminal.get("/scaling/decisions", worker=worker, limit=limit)
+    terminal.show(found, _render_decisions)
 
 
 @scaling.command()
@@ -168,6 +179,45 @@ def _rate(text: str | None) -> tuple[float, float | None]:
     if not 0 < number < math.inf:
         raise click.BadParameter(f"'{text}' is no rate; say 250, or x2.", param_hint="--rate")
     return (number, None) if text.startswith("x") else (1.0, number)
+
+
+def _render_decisions(output: Printer, found: list[dict[str, Any]]) -> None:
+    from weft.cli.output import moment
+
+    output.table(
+        [
+            "AT",
+            "HAD",
+            "WANTED",
+            "ACTED",
+            "EXPECTED",
+            "CAME",
+            "LAG S",
+            "KEPT",
+            "BY",
+            "REASON",
+            "WORKER",
+        ],
+        (
+            [
+                moment(one["at"]),
+                one["had"],
+                one["wanted"],
+                "yes" if one["acted"] else "",
+                None if one["expected"] is None else round(one["expected"], 2),
+                None if one["judged"] is None else round(one["judged"]["came"], 2),
+                None if one["judged"] is None else round(one["judged"]["lag_s"], 1),
+                None if one["judged"] is None else one["judged"]["verdict"],
+                one["model"] or one["by"],
+                one["reason"],
+                one["worker"],
+            ]
+            for one in found
+        ),
+        empty="Nothing was decided yet. A worker that has run for a minute is decided for.",
+        optional=("EXPECTED", "CAME", "LAG S", "KEPT", "WORKER"),
+        gives=("REASON", "WORKER"),
+    )
 
 
 def _render_contest(output: Printer, found: dict[str, Any]) -> None:

@@ -21,7 +21,12 @@ from weft.cli.project import (
 )
 from weft.cli.service import debug_option, metrics_option
 from weft.cli.terminal import Terminal
-from weft.cli.worker import conf_option, master_option, worker_metrics_option
+from weft.cli.worker import (
+    conf_option,
+    executors_option,
+    master_option,
+    worker_metrics_option,
+)
 
 if TYPE_CHECKING:
     from weft.cli.local import Local
@@ -43,6 +48,7 @@ LOOK_S = 2.0
 @metrics_option
 @worker_metrics_option
 @master_option
+@executors_option
 @conf_option
 @recompute_option
 @rename_option
@@ -56,6 +62,7 @@ def up(
     metrics_port: int,
     worker_metrics_port: int,
     master: str,
+    executors: str | None,
     conf: tuple[str, ...],
     recompute: bool,
     rename: bool,
@@ -78,6 +85,7 @@ def up(
         metrics_port=metrics_port,
         worker_metrics_port=worker_metrics_port,
         master=master,
+        executors=executors,
         conf=conf,
         debug=debug,
     )

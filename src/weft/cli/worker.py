@@ -26,6 +26,12 @@ worker_metrics_option = click.option(
     default=0,
     help="Port for the figures of `metrics` sinks, on loopback; default: none.",
 )
+executors_option = click.option(
+    "--executors",
+    metavar="N|MIN..MAX",
+    help="Executors on a cluster: always N, or within bounds as the load needs them.  "
+    "[default: as Spark's own settings say]",
+)
 conf_option = click.option(
     "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
 )
@@ -35,6 +41,7 @@ conf_option = click.option(
 @storage_option
 @master_option
 @worker_metrics_option
+@executors_option
 @conf_option
 @debug_option
 @supervised_option
@@ -46,6 +53,7 @@ def worker(
     storage: Path,
     master: str,
     worker_metrics_port: int,
+    executors: str | None,
     conf: tuple[str, ...],
     debug: bool,
     supervised: bool,
@@ -61,6 +69,7 @@ def worker(
             storage,
             master=master,
             worker_metrics_port=worker_metrics_port,
+            executors=executors,
             conf=settings,
             debug=debug,
             supervised=supervised,
@@ -80,6 +89,7 @@ def run_worker(
     *,
     master: str,
     worker_metrics_port: int,
+    executors: str | None,
     conf: dict[str, str],
     debug: bool,
     supervised: bool,
@@ -90,9 +100,11 @@ def run_worker(
     from weft import logs
     from weft.cli.supervisor import end_with_parent
     from weft.runtime import jars, session
+    from weft.runtime.executors import Bounds
     from weft.runtime.worker import Worker
     from weft.streams.storage import Storage
 
+    bounds = None if executors is None else Bounds.parse(executors)
     logs.set_up("worker", debug=debug)
     # A project's own sources and sinks are modules of the folder in which its worker is started.
     sys.path.insert(0, str(Path.cwd()))
@@ -102,8 +114,9 @@ def run_worker(
         with port_for("worker-metrics", worker_metrics_port):
             start_http_server(worker_metrics_port, addr="127.0.0.1")
     libraries = [*jars.find("core"), *jars.find("kafka")]
-    spark = session.create(master, app="weft", conf=conf, jars=libraries)
-    running = Worker(spark, weaver, Storage(str(storage.absolute())))
+    settings = {**(bounds.settings() if bounds else {}), **conf}
+    spark = session.create(master, app="weft", conf=settings, jars=libraries)
+    running = Worker(spark, weaver, Storage(str(storage.absolute())), executors=bounds)
     # After Spark's own handlers, which would tear down the session under a batch.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.stop())

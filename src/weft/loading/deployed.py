@@ -17,7 +17,14 @@ from weft.errors import WeftError
 from weft.loading.load import load
 from weft.products.tree import Product
 from weft.products.write import write_product
-from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
+from weft.project.definition import (
+    PipelineSpec,
+    Processing,
+    Project,
+    SinkSpec,
+    SourceSpec,
+    StreamSpec,
+)
 from weft.queries.form import write_group, write_top
 from weft.schema.change import CHANGE
 from weft.steps.step import to_dict
@@ -74,7 +81,7 @@ def document_of(project: Project) -> dict[str, Any]:
     return {
         "app_name": project.name,
         "debug": project.debug,
-        "processing": codec.to_form(project.processing),
+        "processing": _processing(project.processing),
         "streams": {
             name: _stream(stream)
             for name, stream in project.streams.items()
@@ -162,6 +169,11 @@ def _pipeline(spec: PipelineSpec) -> dict[str, Any]:
 
 def _part(part: SourceSpec | SinkSpec) -> dict[str, Any]:
     return {part.kind: dict(part.options)}
+
+
+def _processing(processing: Processing) -> dict[str, Any]:
+    form = codec.to_form(processing)
+    return {**form, "scaling": _said(form["scaling"])}
 
 
 def _said(written: Mapping[str, Any]) -> dict[str, Any]:

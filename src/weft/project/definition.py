@@ -59,6 +59,25 @@ class Keyframes:
 
 
 @dataclass(frozen=True)
+class ScalingSpec:
+    """What is asked of executors: how long a record may wait, and what that may cost."""
+
+    objective_seconds: Annotated[
+        float, Key(number(1, MOST_SECONDS), "No record should wait longer.", 30)
+    ] = 60.0
+    interval_seconds: Annotated[
+        int, Key(whole(5, 600), "From one decision to the next, in steps of five seconds.", 30)
+    ] = 60
+    hours_a_day: Annotated[
+        float | None,
+        Key(number(0.01, 1e7), "Executor-hours that a day may cost.", 96, unsaid="any number"),
+    ] = None
+    actions_a_day: Annotated[
+        float, Key(number(1, 1e5), "How often the number should change at most.", 12)
+    ] = 20.0
+
+
+@dataclass(frozen=True)
 class Processing:
     """How batches are cut and where state lives."""
 
@@ -91,6 +110,15 @@ class Processing:
         float,
         Key(number(1, MOST_SECONDS), "A batch that takes longer is cancelled, and runs again.", 60),
     ] = 600.0
+    scaling: Annotated[
+        ScalingSpec,
+        Key(
+            nested(ScalingSpec, "a mapping such as {objective_seconds: 60}"),
+            "What is asked of executors: see [how to keep up](../how-to/keep-up.md).",
+            {"objective_seconds": 30},
+            unsaid="see below",
+        ),
+    ] = ScalingSpec()
 
 
 @dataclass(frozen=True)

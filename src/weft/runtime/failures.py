@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from weft.errors import WeftError
 from weft.logs import get_logger
+from weft.reason import told
 from weft.runtime.query import SLOW_SOURCE
 
 log = get_logger(__name__)
@@ -67,3 +68,14 @@ class Failures:
         """A pipeline has tied a knot."""
         self._failed.pop(name, None)
         self._slow.pop(name, None)
+
+
+def as_weft(name: str, error: Exception) -> WeftError:
+    """Any error as one of ours, with the name of what failed."""
+    if isinstance(error, WeftError):
+        return error
+    return WeftError(
+        f"'{name}' failed: {type(error).__name__}: {told(str(error))}",
+        code="worker.failed",
+        hint="The worker's log has the details.",
+    )

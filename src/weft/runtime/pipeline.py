@@ -38,6 +38,23 @@ TAKEN_OVER = ("lease.lost", "knot.refused")
 
 
 @dataclass
+class Counted:
+    """What a pipeline has done since it started."""
+
+    batches: int = 0
+    seconds: float = 0.0
+    rows_in: int = 0
+    rows_out: int = 0
+
+    def add(self, facts: Facts) -> None:
+        """Count one more batch."""
+        self.batches += 1
+        self.seconds += facts.duration_ms / 1000
+        self.rows_in += facts.ledger.rows_in
+        self.rows_out += sum(output.rows for output in facts.outputs.values())
+
+
+@dataclass
 class RunningPipeline:
     """One pipeline on one worker, from lease to lease."""
 
@@ -65,8 +82,8 @@ class RunningPipeline:
     """The last knot that it tied, and its batch."""
     kept: int = 0
     """The knot of its last keyframe."""
-    tied: int = 0
-    """How many batches were tied since it started; a checkpoint waits for the next one."""
+    counted: Counted = field(default_factory=Counted)
+    """What was tied since it started; a checkpoint waits for the next batch."""
     _begun: dict[str, int] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """The versions whose definitions a commit of this life holds."""
@@ -187,7 +204,7 @@ class RunningPipeline:
                 self._take_back(knot, facts)
             raise
         self.tip = knot
-        self.tied += 1
+        self.counted.add(facts)
 
     def _take_back(self, knot: Knot, facts: Facts) -> None:
         """A worker that slept may have delivered a knot that was rolled back meanwhile."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import weakref
 from collections.abc import Callable
@@ -83,6 +84,16 @@ class Query:
             raise FailedBatchError(_said(error)) from None
         finally:
             self._began = None
+
+    @property
+    def id(self) -> str:
+        """How Spark names it; the same as long as its checkpoint lives."""
+        return str(self._query.id)
+
+    def progress(self) -> dict[str, Any] | None:
+        """What Spark says of its last batch."""
+        last = self._query.lastProgress
+        return None if last is None else json.loads(last.json)
 
     @property
     def is_active(self) -> bool:

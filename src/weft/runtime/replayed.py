@@ -113,7 +113,7 @@ class ReplayedPipeline(RunningPipeline):
     def complete(self, knot: Knot, facts: Facts) -> None:
         """What the batch wrote is in the workspace; there is nobody to tell but who waits for it."""
         self.tip = knot
-        self.tied += 1
+        self.counted.add(facts)
         self.tied_one()
 
     def live_table(self) -> Table:

@@ -71,7 +71,6 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.codegen.maxFields": "10000",
     # Compiled code is kept for all pipelines at once; those of the next batch find theirs.
     CODE_CACHE: "500",
-    "spark.executor.extraJavaOptions": f"{JAVA} {THRIFTY}",
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -142,6 +141,7 @@ def create(
         **({**LOCAL_SETTINGS, **_sizes(_heap_mb())} if local else {}),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {_java()}",
+        "spark.executor.extraJavaOptions": _java(),
         **(conf or {}),
         **MEANING,
     }

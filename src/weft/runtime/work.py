@@ -273,16 +273,16 @@ class Work:
     def _checkpoint(self) -> dict[str, int]:
         """Every running pipeline ties a knot now; which, by pipeline."""
         queries = dict(self._worker.queries)
-        before = {name: query.run.tied for name, query in queries.items()}
+        before = {name: query.run.counted.batches for name, query in queries.items()}
         for query in queries.values():
             query.tick()
         deadline = time.monotonic() + CHECKPOINT_WAIT_S
         while time.monotonic() < deadline:
-            if all(query.run.tied > before[name] for name, query in queries.items()):
+            if all(query.run.counted.batches > before[name] for name, query in queries.items()):
                 break
             time.sleep(0.01)
         return {
             name: query.run.tip.number
             for name, query in queries.items()
-            if query.run.tied > before[name] and query.run.tip is not None
+            if query.run.counted.batches > before[name] and query.run.tip is not None
         }

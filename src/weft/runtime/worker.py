@@ -22,15 +22,16 @@ from weft.lineage.identity import Identity
 from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
 from weft.project.definition import Project, StreamSpec, changing_keys
-from weft.reason import told
 from weft.runtime import belonging, keyframes, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
-from weft.runtime.failures import TAKEN_AWAY, Failures
-from weft.runtime.faults import CrashError, Faults
+from weft.runtime.executors import Bounds, Executors
+from weft.runtime.failures import TAKEN_AWAY, Failures, as_weft
+from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
+from weft.runtime.load import LoadMeter
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.query import Query
-from weft.runtime.work import Work
+from weft.runtime.tasks import TaskRunner
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
@@ -54,6 +55,7 @@ class Worker:
         faults: Faults | None = None,
         feeds: Callable[[str], str | None] = lambda _: None,
         name: str | None = None,
+        executors: Bounds | None = None,
     ) -> None:
         self.id = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
         self.spark = spark
@@ -70,10 +72,11 @@ class Worker:
         self._project: Project | None = None
         self._project_hash: str | None = None
         self._identity = Identity("", "")
-        self._tasks: dict[int, str] = {}
         self._stopping = threading.Event()
         self._heartbeat = Heartbeat(self._line, self.id, self._tokens)
-        self._work = Work(self)
+        self._tasks = TaskRunner(self)
+        self._executors = Executors(spark, executors)
+        self._load = LoadMeter(spark, self._executors)
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -99,6 +102,11 @@ class Worker:
     def identity(self) -> Identity:
         """The history that the weaver keeps, in its present generation."""
         return self._identity
+
+    @property
+    def executors(self) -> Executors:
+        """Those that its tasks run on."""
+        return self._executors
 
     @property
     def line(self) -> WeaverClient:
@@ -138,10 +146,11 @@ class Worker:
             self._tick_idle()
             self._end_overdue()
             self._keep_states()
+            self._scale(answer["executors"])
             for task in answer["tasks"]:
-                threading.Thread(target=self._do, args=(task,), daemon=True).start()
+                self._tasks.start(task)
             for number in answer["called_off"]:
-                self._call_off(number)
+                self._tasks.call_off(number)
         self._shut_down()
 
     def stop(self) -> None:
@@ -186,6 +195,7 @@ class Worker:
             self._tell_failure(query, failure)
         if self._queries.get(name) is query:
             del self._queries[name]
+            self._load.forget(query)
 
     def _end_overdue(self) -> None:
         """Cancel batches that have been running for longer than a batch may."""
@@ -245,6 +255,12 @@ class Worker:
                 run.kept = run.tip.number
                 keyframes.keep(run, run.tip)
 
+    def _scale(self, wanted: int | None) -> None:
+        """Have as many executors as the weaver wants, if it wants another number."""
+        if wanted is not None:
+            self._executors.want(wanted)
+        self._executors.tend()
+
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""
         for query in list(self._queries.values()):
@@ -279,7 +295,7 @@ class Worker:
                 run.deliver_newest()
             self._queries[name] = Query(run)
         except Exception as error:
-            self._failures.note(name, _as_weft(name, error))
+            self._failures.note(name, as_weft(name, error))
             return
         self._versions[name] = (assignment["version"], assignment["epoch"])
         log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
@@ -289,6 +305,7 @@ class Worker:
             if query.is_active or query.is_stopping or query.has_crashed:
                 continue
             self._queries.pop(name, None)  # `abandon` may have been quicker
+            self._load.forget(query)
             failure = query.failure()
             if failure is not None and not self._failures.is_slow_start(name, failure):
                 self._tell_failure(query, failure)
@@ -308,6 +325,7 @@ class Worker:
             )
 
     def _sync(self, revision: int, wait: float) -> Any:
+        load = self._load.measure(dict(self._queries))
         body = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -321,8 +339,12 @@ class Worker:
                 for name, error in self.failures().items()
                 if name in self._assigned
             },
+            "load": None if load is None else codec.to_form(load),
         }
-        return self._line.call("POST", f"/workers/{self.id}/sync", body)
+        answer = self._line.call("POST", f"/workers/{self.id}/sync", body)
+        if load is not None:
+            self._load.heard()
+        return answer
 
     def _tokens(self) -> dict[str, int]:
         """The leases to keep: of queries that run, and of those that are about to be started."""
@@ -333,12 +355,12 @@ class Worker:
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
         for name, query in list(self._queries.items()):
-            if query.run.tied:
+            if query.run.counted.batches:
                 self._failures.forget(name)
             report[name] = {
                 "token": query.run.token,
                 "state": _state(query),
-                "tied": query.run.tied,
+                "tied": query.run.counted.batches,
                 "state_size": query.state_size(),
             }
         return report
@@ -348,35 +370,6 @@ class Worker:
             form = self._line.call("GET", f"/workers/{self.id}/project")
             self._project = Project.from_dict(form)
             self._project_hash = version
-
-    def _do(self, task: Mapping[str, Any]) -> None:
-        answer: dict[str, Any] = {"id": task["id"]}
-        group = f"weft-task-{self.id}-{task['id']}"
-        self._tasks[task["id"]] = group
-        self.spark.sparkContext.setJobGroup(group, task["kind"], interruptOnCancel=True)
-        try:
-            answer["result"] = self._work.do(task["kind"], task["arguments"])
-        except CrashError:
-            return
-        except WeftError as error:
-            answer["error"] = error.to_dict()
-        except Exception as error:
-            if task["id"] in self._tasks:
-                log.error("task %s failed", task["kind"], exc_info=error)
-            answer["error"] = _as_weft(task["kind"], error).to_dict()
-        finally:
-            self._tasks.pop(task["id"], None)
-        try:
-            self._line.call("POST", f"/workers/{self.id}/answers", [answer])
-        except WeaverAwayError as error:
-            log.warning("answer to task %s is lost: %s", task["kind"], error.message)
-
-    def _call_off(self, number: int) -> None:
-        """End the jobs of a task that nobody waits for any longer."""
-        group = self._tasks.pop(number, None)
-        if group is not None:
-            log.info("task %d is called off", number)
-            self.spark.sparkContext.cancelJobGroup(group)
 
     def _shut_down(self) -> None:
         for name, query in list(self._queries.items()):
@@ -398,13 +391,3 @@ def _state(query: Query) -> str:
     if query.is_stopping:
         return "stopping"
     return "running" if query.is_active else "failed"
-
-
-def _as_weft(name: str, error: Exception) -> WeftError:
-    if isinstance(error, WeftError):
-        return error
-    return WeftError(
-        f"'{name}' failed: {type(error).__name__}: {told(str(error))}",
-        code="worker.failed",
-        hint="The worker's log has the details.",
-    )

@@ -86,23 +86,45 @@ class Contest:
         return next(one for one in self.standings if one.name == name)
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Someone who may act: a policy, the model whose forecasts it goes by, and how it went."""
+
+    name: str
+    policy: ScalingPolicy
+    model: ForecastModel | None
+    course: Course
+    forecasts: Sequence[Forecast | None] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """All of them, the reactive rule first, and which of them acts in each interval."""
+
+    all: tuple[Candidate, ...]
+    leaders: tuple[int, ...]
+    losses: Mapping[str, float | None]
+
+    @property
+    def leader(self) -> Candidate:
+        """Who acts in the end."""
+        return self.all[self.leaders[-1]]
+
+
 @dataclass(frozen=True)
 class Turns:
     """Lets at every decision another candidate decide."""
 
-    policies: Sequence[ScalingPolicy]
-    leaders: Sequence[int]
-    forecasts: Sequence[Sequence[Forecast | None]]
+    lined: Candidates
     interval_s: float
     name: str = "weft"
 
     def decide(self, load: Load, forecast: Forecast | None, terms: ScalingTerms) -> Decision:
         """What the one that leads now decides."""
         interval = round(load.at_s / self.interval_s)
-        leader = self.leaders[interval]
-        known = self.forecasts[leader]
-        expected = known[interval] if known else None
-        return self.policies[leader].decide(load, expected, terms)
+        leader = self.lined.all[self.lined.leaders[interval]]
+        expected = leader.forecasts[interval] if leader.forecasts else None
+        return leader.policy.decide(load, expected, terms)
 
 
 def terms_for(arrivals: Arrivals, terms: ScalingTerms) -> ScalingTerms:
@@ -119,6 +141,33 @@ def terms_for(arrivals: Arrivals, terms: ScalingTerms) -> ScalingTerms:
     return replace(terms, cost_s=terms.interval_s * PEAK_SHARE / busy)
 
 
+def line_up(
+    arrivals: Arrivals,
+    terms: ScalingTerms,
+    *,
+    models: Sequence[ForecastModel] = MODELS,
+    initial: int | None = None,
+    say: Say = lambda _: None,
+) -> Candidates:
+    """The reactive rule and every model with every policy, played over the same arrivals."""
+    counts = arrivals.counts(terms.interval_s)
+    if len(counts) < 2:
+        terms_for(arrivals, terms)
+    found = [Candidate("ds2", Reactive(), None, play(Reactive(), arrivals, terms, initial=initial))]
+    losses = {}
+    for model in models:
+        say(f"forecasting by {model.name}")
+        made = forecasts(model, counts, day=intervals_a_day(terms))
+        losses[model.name] = _loss(made, counts)
+        for policy in POLICIES:
+            name = f"{model.name}-{policy.name}"
+            say(f"playing {name}")
+            course = play(policy, arrivals, terms, made, initial=initial)
+            found.append(Candidate(name, policy, model, course, made))
+    leaders = _leaders([one.course for one in found], terms)
+    return Candidates(tuple(found), tuple(leaders), losses)
+
+
 def contest(
     arrivals: Arrivals,
     terms: ScalingTerms,
@@ -128,40 +177,28 @@ def contest(
     say: Say = lambda _: None,
 ) -> Contest:
     """Play everyone over the same arrivals."""
-    counts = arrivals.counts(terms.interval_s)
-    if len(counts) < 2:
-        terms_for(arrivals, terms)
-    policies: list[ScalingPolicy] = [Reactive()]
-    names, losses = ["ds2"], {}
-    known: list[list[Forecast | None]] = [[]]
-    for model in models:
-        say(f"forecasting by {model.name}")
-        made = forecasts(model, counts, day=max(1, round(DAY_S / terms.interval_s)))
-        losses[model.name] = _loss(made, counts)
-        for policy in POLICIES:
-            policies.append(policy)
-            names.append(f"{model.name}-{policy.name}")
-            known.append(made)
-    courses = []
-    for name, played, made in zip(names, policies, known, strict=True):
-        say(f"playing {name}")
-        courses.append(play(played, arrivals, terms, made, initial=initial))
-    leaders = _leaders(courses, terms)
-    turns = Turns(policies, leaders, known, terms.interval_s)
+    lined = line_up(arrivals, terms, models=models, initial=initial, say=say)
+    turns = Turns(lined, terms.interval_s)
     chosen = play(turns, arrivals, terms, initial=initial)
     peak = Static(peak_executors(arrivals, terms), "peak")
     at_peak = play(peak, arrivals, terms, initial=peak.executors)
     best = hindsight_hours(arrivals, terms)
-    acted = np.bincount(leaders, minlength=len(names)) / len(leaders)
+    acted = np.bincount(lined.leaders, minlength=len(lined.all)) / len(lined.leaders)
     standings = [
         _standing("weft", chosen, best),
         *(
-            _standing(name, course, best, float(share))
-            for name, course, share in zip(names, courses, acted, strict=True)
+            _standing(one.name, one.course, best, float(share))
+            for one, share in zip(lined.all, acted, strict=True)
         ),
         _standing("peak", at_peak, best),
     ]
-    return Contest(terms, len(counts), best, tuple(standings), losses, chosen.decisions)
+    intervals = len(arrivals.counts(terms.interval_s))
+    return Contest(terms, intervals, best, tuple(standings), lined.losses, chosen.decisions)
+
+
+def intervals_a_day(terms: ScalingTerms) -> int:
+    """How many decisions a day has."""
+    return max(1, round(DAY_S / terms.interval_s))
 
 
 def _leaders(courses: Sequence[Course], terms: ScalingTerms) -> list[int]:

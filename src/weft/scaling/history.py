@@ -2,7 +2,7 @@
 
 Every few seconds there is a point. It goes into a row of each level: seconds for an hour, minutes for a week, quarters
 of an hour for three months, each with the mean and the peak of every measure. Rows are kept packed, in memory as they
-are stored. Forecasts read a measure as an even series.
+are stored, page by page. Forecasts read a measure as an even series.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import struct
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,6 @@ LEVELS = ((5, 720), (60, 10_080), (900, 8_640))
 """The seconds of a row and how many rows are kept: an hour, a week, ninety days."""
 BUDGET = 2 * 2**20
 SMALLEST_BUDGET = 20_000
-MAGIC = b"weftload"
-FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,6 @@ class LoadPoint:
 
 MEASURES = tuple(one.name for one in fields(LoadPoint) if one.name != "at_s")
 ROW = struct.Struct(f"<qI{2 * len(MEASURES)}f")
-HEADER = struct.Struct("<8sHHI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +93,28 @@ class LoadHistory:
 
     def __init__(self, budget: int = BUDGET) -> None:
         wanted = sum(rows for _, rows in LEVELS) * ROW.size
-        share = min(1.0, max(budget, SMALLEST_BUDGET) / (wanted + HEADER.size * len(LEVELS)))
+        share = min(1.0, max(budget, SMALLEST_BUDGET) / wanted)
         self._levels = {step: deque[bytes](maxlen=int(rows * share)) for step, rows in LEVELS}
         self._open = {step: _Open() for step, _ in LEVELS}
 
-    def add(self, point: LoadPoint) -> None:
-        """Take in a point. Where the clock was set back, what it had measured ahead of now is dropped."""
+    def add(self, point: LoadPoint) -> list[tuple[int, int]]:
+        """Take in a point; says which rows, by their steps and starts, it has completed.
+
+        Where the clock was set back, what it had measured ahead of now is dropped.
+        """
+        full = []
         for step, rows in self._levels.items():
             start = math.floor(point.at_s / step) * step
             filling = self._open[step]
             if start != filling.start_s:
                 if filling.points and start > filling.start_s:
                     rows.append(filling.packed())
+                    full.append((step, filling.start_s))
                 while rows and ROW.unpack_from(rows[-1])[0] >= start:
                     rows.pop()
                 filling = self._open[step] = _Open(start)
             filling.take(point)
+        return full
 
     def rows(self, step_s: int, *, since_s: float = 0.0) -> Iterator[LoadRow]:
         """The rows of a level from a moment on, oldest first, with the one that is being filled."""
@@ -123,6 +125,11 @@ class LoadHistory:
             if start + step_s > since_s:
                 means, peaks = values[: len(MEASURES)], values[len(MEASURES) :]
                 yield LoadRow(start, step_s, points, _known(means), _known(peaks))
+
+    def begins_s(self, step_s: int) -> int | None:
+        """When the first full row of a level begins."""
+        rows = self._levels[step_s]
+        return ROW.unpack_from(rows[0])[0] if rows else None
 
     def series(self, measure: str, step_s: int) -> NDArray[np.float64]:
         """The means of a measure at even steps, up to the last full one; steps without a point repeat one before."""
@@ -141,33 +148,29 @@ class LoadHistory:
         filled: NDArray[np.float64] = even[last]
         return filled
 
-    def to_bytes(self) -> bytes:
-        """All of it, as it is stored; never more than its budget."""
-        parts = []
-        for step, rows in self._levels.items():
-            parts.append(HEADER.pack(MAGIC, FORMAT, step, len(rows)))
-            parts.extend(rows)
-        return b"".join(parts)
+    @property
+    def size(self) -> int:
+        """The bytes of all rows; never more than the budget."""
+        return sum(len(rows) for rows in self._levels.values()) * ROW.size
 
-    @classmethod
-    def from_bytes(cls, stored: bytes, budget: int = BUDGET) -> Self:
-        """What `to_bytes` wrote; rows beyond a budget that is smaller now are the oldest ones, and are dropped."""
-        history = cls(budget)
-        at = 0
-        while at < len(stored):
-            if len(stored) - at < HEADER.size:
-                raise _damaged("it ends in the middle")
-            magic, number, step, count = HEADER.unpack_from(stored, at)
-            if magic != MAGIC or number != FORMAT or step not in history._levels:
-                raise _damaged(f"it has format {number} and steps of {step} s")
-            at += HEADER.size
-            end = at + count * ROW.size
-            if end > len(stored):
-                raise _damaged("it ends in the middle")
-            rows = (stored[place : place + ROW.size] for place in range(at, end, ROW.size))
-            history._levels[step].extend(rows)
-            at = end
-        return history
+    def page(self, step_s: int, start_s: int, end_s: int) -> bytes:
+        """The full rows of a level that begin between two moments, as they are stored."""
+        starts = ((ROW.unpack_from(row)[0], row) for row in self._levels[step_s])
+        return b"".join(row for start, row in starts if start_s <= start < end_s)
+
+    def restore(self, step_s: int, page: bytes) -> None:
+        """Take in the rows of a page that was stored; pages come in the order of their time."""
+        if len(page) % ROW.size or step_s not in self._levels:
+            raise StoredError(
+                f"This is no page of a history of load in steps of {step_s} s.",
+                hint="It was changed from outside, or written by another version of Weft.",
+                kind="LoadHistory",
+            )
+        rows = self._levels[step_s]
+        for at in range(0, len(page), ROW.size):
+            row = page[at : at + ROW.size]
+            if not rows or ROW.unpack_from(rows[-1])[0] < ROW.unpack_from(row)[0]:
+                rows.append(row)
 
 
 _ROWS = np.dtype(
@@ -184,11 +187,3 @@ def _known(values: list[float]) -> dict[str, float]:
     return {
         name: value for name, value in zip(MEASURES, values, strict=True) if not math.isnan(value)
     }
-
-
-def _damaged(why: str) -> StoredError:
-    return StoredError(
-        f"This is not a stored history of load: {why}.",
-        hint="It was changed from outside, or written by a newer version of Weft.",
-        kind="LoadHistory",
-    )

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -59,8 +59,11 @@ def wait_until(condition: Callable[[], bool], *, what: str, seconds: float = REA
 class ServerProcess:
     """One process with its log in a file; it ends when the thread that started it does."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(
+        self, name: str, folder: Path, *, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.name = name
+        self._environment = {**os.environ, **(environment or {})}
         self.folder = folder
         self.log = folder / f"{name}.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -84,6 +87,7 @@ class ServerProcess:
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
+                env=self._environment,
                 start_new_session=True,
             )
 
@@ -157,8 +161,16 @@ class ServerProcess:
 class JavaServer(ServerProcess):
     """A server that is one JVM, with a class path of its own."""
 
-    def __init__(self, name: str, folder: Path, *, classpath: Sequence[Path], heap: str) -> None:
-        super().__init__(name, folder)
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        *,
+        classpath: Sequence[Path],
+        heap: str,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(name, folder, environment=environment)
         self._classpath = os.pathsep.join(map(str, classpath))
         self._heap = heap
         (folder / "log4j2.properties").write_text(LOG4J2)

@@ -1,21 +1,40 @@
-"""The load of pipelines over time, told from their knots: rates, batch times, complexity and lag of the watermark.
+"""The load of every pipeline over time: what workers measure comes in, histories are kept and stored page by page.
 
-Knots are the record that outlives everything, so the history of a load is read from them and kept nowhere else.
+A page is an hour of minutes or a day of quarters, written again with each row that it gains. The last seconds are in
+memory alone: a weaver that starts begins with minutes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
 from dataclasses import dataclass
-from itertools import pairwise
 
-from weft.clock import parse_iso
-from weft.lineage.knot import Knot, Status
-from weft.scaling.history import LoadHistory, LoadPoint, LoadRow
-from weft.weaver.catalog import Pipeline
-from weft.weaver.weaver import Weaver
+from weft.clock import Clock
+from weft.codec import StoredError
+from weft.lineage.knot import Knot
+from weft.logs import get_logger
+from weft.scaling.history import LEVELS, MEASURES, LoadHistory, LoadPoint, LoadRow
+from weft.scaling.measured import ExecutorsNow, PipelineWork
+from weft.weaver.store.records import Records, put, remove
 
-SHORTEST_S = 1e-3
+log = get_logger(__name__)
+
+PAGES = {60: 3_600, 900: 86_400}
+"""The levels that are stored, and the seconds of a page of each."""
+KEPT_S = {step: step * rows for step, rows in LEVELS}
+NOT_KNOWN = float("nan")
+
+
+@dataclass(frozen=True)
+class LoadPage:
+    """Rows of one level of one pipeline, packed, and which measures they have."""
+
+    pipeline: str
+    step_s: int
+    start_s: int
+    measures: tuple[str, ...]
+    rows: str
+    """In base64."""
 
 
 @dataclass(frozen=True)
@@ -25,41 +44,90 @@ class LoadView:
     pipeline: str
     stream: str
     step_s: int
-    knots: int
     rows: tuple[LoadRow, ...]
 
 
-def load_of(weaver: Weaver, pipeline: Pipeline, *, step_s: int, knots: int) -> LoadView:
-    """The load of a pipeline over its last knots."""
-    recent = [
-        knot
-        for knot in weaver.knots.log(pipeline.stream, limit=knots)
-        if knot.status is Status.COMPLETE and knot.completed
-    ]
-    history = LoadHistory()
-    for point in points(recent[::-1]):
-        history.add(point)
-    rows = tuple(history.rows(step_s))
-    return LoadView(pipeline.name, pipeline.stream, step_s, len(recent), rows)
+class Loads:
+    """The histories of all pipelines of a store."""
+
+    def __init__(self, records: Records, clock: Clock) -> None:
+        self._records = records
+        self._clock = clock
+        self._histories: dict[str, LoadHistory] = {}
+
+    def history(self, pipeline: str) -> LoadHistory:
+        """What is known of a pipeline's load."""
+        if pipeline not in self._histories:
+            self._histories[pipeline] = self._restored(pipeline)
+        return self._histories[pipeline]
+
+    def add(self, pipeline: str, point: LoadPoint) -> None:
+        """Take in what was measured of a pipeline."""
+        history = self.history(pipeline)
+        writes = []
+        for step, start in history.add(point):
+            if step not in PAGES:
+                continue
+            begin = start - start % PAGES[step]
+            rows = history.page(step, begin, begin + PAGES[step])
+            page = LoadPage(pipeline, step, begin, MEASURES, base64.b64encode(rows).decode())
+            writes.append(put("loads", pipeline, step, begin, value=page))
+            if start == begin:
+                old = begin - KEPT_S[step] - PAGES[step]
+                writes.append(remove("loads", pipeline, step, max(0, old)))
+        if writes:
+            self._records.store.apply(writes, durable=False)
+
+    def _restored(self, pipeline: str) -> LoadHistory:
+        history = LoadHistory()
+        oldest = self._clock.now().timestamp()
+        for step in PAGES:
+            for page in self._records.scan(LoadPage, "loads", pipeline, step):
+                if page.start_s + PAGES[step] < oldest - KEPT_S[step]:
+                    continue
+                try:
+                    if page.measures != MEASURES:
+                        raise StoredError(f"It has other measures: {', '.join(page.measures)}.")
+                    history.restore(step, base64.b64decode(page.rows))
+                except (StoredError, ValueError) as error:
+                    log.warning("a page of the load of %s is left out: %s", pipeline, error)
+        return history
 
 
-def points(knots: list[Knot]) -> Iterator[LoadPoint]:
-    """What each knot after the first says of the time since the one before it."""
-    for before, knot in pairwise(knots):
-        ended_s = _ended_s(knot)
-        seconds = max(SHORTEST_S, ended_s - _ended_s(before))
-        rows_out = sum(output.rows for output in knot.outputs.values())
-        lag_s = None if knot.watermark is None else ended_s - knot.watermark / 1000
-        yield LoadPoint(
-            at_s=ended_s,
-            rate_in=knot.ledger.rows_in / seconds,
-            rate_out=rows_out / seconds,
-            batch_ms=float(knot.duration_ms),
-            complexity=float(len(knot.steps) + len(knot.rules)),
-            watermark_lag_s=float("nan") if lag_s is None else lag_s,
-        )
+def point_of(
+    at_s: float,
+    work: PipelineWork,
+    executors: ExecutorsNow,
+    *,
+    knot: Knot | None,
+    backlog: float | None,
+) -> LoadPoint:
+    """What a worker measured of a pipeline as a point of its history."""
+    seconds = max(work.seconds, 1e-3)
+    came = work.rows_in if work.arrived is None else work.arrived
+    served = _share(work.rows_in, work.run_s) if work.rows_in else NOT_KNOWN
+    behind = NOT_KNOWN if backlog is None else backlog
+    watermark = None if knot is None else knot.watermark
+    return LoadPoint(
+        at_s=at_s,
+        rate_in=came / seconds,
+        rate_out=work.rows_out / seconds,
+        backlog=behind,
+        backlog_s=_share(behind, served * executors.cores) if behind else 0.0,
+        batch_ms=_share(work.batch_s * 1000, work.batches),
+        per_core_s=served,
+        complexity=NOT_KNOWN if knot is None else float(complexity_of(knot)),
+        executors=float(executors.running),
+        cpu=_share(work.cpu_s, seconds * executors.cores),
+        memory=float(executors.memory),
+        watermark_lag_s=NOT_KNOWN if watermark is None else at_s - watermark / 1000,
+    )
 
 
-def _ended_s(knot: Knot) -> float:
-    assert knot.completed is not None
-    return parse_iso(knot.completed).timestamp()
+def complexity_of(knot: Knot) -> int:
+    """How many steps and rules a record of this knot went through."""
+    return len(knot.steps) + len(knot.rules)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else NOT_KNOWN

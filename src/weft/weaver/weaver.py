@@ -15,6 +15,7 @@ from weft.lineage.identity import Identity
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
 from weft.operations.operation import PATIENCE_S, Operation
+from weft.scaling.measured import WorkerLoad
 from weft.streams.storage import Storage
 from weft.weaver.amend import drop_unbegun
 from weft.weaver.branches import Branches
@@ -37,6 +38,7 @@ from weft.weaver.operations import Operations
 from weft.weaver.replays import Replays
 from weft.weaver.retention import Retention
 from weft.weaver.rules import Rules
+from weft.weaver.scaling import Scaling
 from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records
@@ -79,6 +81,8 @@ class Orders:
     """For pipelines that an operation has stopped: for how long their batch in hand may go on."""
     tasks: tuple[TaskOrder, ...]
     called_off: tuple[int, ...]
+    executors: int | None = None
+    """How many executors there should be, where that is another number than was asked for."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ class Weaver:
         self.guards = Guards(self)
         self.watching = Watching(self.records, self.clock, self.knots, self.events)
         self.retention = Retention(self)
+        self.scaling = Scaling(self)
         self._changed = asyncio.Event()
         self._revision = 0
 
@@ -133,11 +138,13 @@ class Weaver:
         await drop_unbegun(self)
         self.guards.resume()
         self.retention.resume()
+        self.scaling.resume()
 
     def stop(self) -> None:
         """Leave everything as it is; it goes on with the next weaver."""
         self.guards.stop()
         self.retention.stop()
+        self.scaling.stop()
         self.operations.runner.stop()
 
     def want(self, pipeline: str, desired: Desired) -> None:
@@ -254,12 +261,21 @@ class Weaver:
             "rollback", request, by=by, because=because, queue=queue, begun=begun
         )
 
-    async def sync(self, report: WorkerReport, *, revision: int, wait: float) -> Orders:
+    async def sync(
+        self,
+        report: WorkerReport,
+        *,
+        revision: int,
+        wait: float,
+        load: WorkerLoad | None = None,
+    ) -> Orders:
         """What a worker should do now; answers at once when something changed, else after `wait` seconds."""
         is_new = report.worker not in self.workers.connected()
         self.workers.note(report)
         if is_new:
             self.operations.runner.nudge()  # there is a worker now that can go on with what waits
+        if load is not None:
+            self.scaling.heard(report.worker, load)
         for name, running in report.pipelines.items():
             if running.state_size is not None:
                 self.metrics.state(name, running.state_size)
@@ -281,6 +297,7 @@ class Weaver:
             patience=self.operations.patience(report.pipelines),
             tasks=tuple(self.tasks.take(report.worker)),
             called_off=tuple(self.tasks.called_off(report.worker)),
+            executors=self.scaling.wanted(report.worker),
         )
 
     async def ask(

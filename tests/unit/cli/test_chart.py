@@ -30,12 +30,12 @@ def test_a_load_is_drawn_within_80_columns() -> None:
 
 def test_what_is_asked_for_is_handed_on() -> None:
     weaver = answer([row(0, 1.0)])
-    run("scaling", "history", "clean", "--step", "15m", "--knots", "50", weaver=weaver)
-    assert weaver.params == {"pipeline": "clean", "step": "15m", "knots": "50"}
+    run("scaling", "history", "clean", "--step", "15m", weaver=weaver)
+    assert weaver.params == {"pipeline": "clean", "step": "15m"}
 
 
 def test_a_pipeline_without_a_load_is_told() -> None:
-    assert "fewer than two knots" in run("scaling", "history", "clean", weaver=answer([])).stdout
+    assert "Nothing was measured" in run("scaling", "history", "clean", weaver=answer([])).stdout
 
 
 def test_bars_rise_from_nothing_to_the_highest() -> None:

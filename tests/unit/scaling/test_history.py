@@ -37,24 +37,39 @@ def test_each_level_keeps_its_own_number_of_rows() -> None:
 
 def test_no_more_bytes_are_kept_than_the_budget() -> None:
     history = measured(LoadHistory(200_000), 0, 8 * 86_400, 60)
-    assert 150_000 < len(history.to_bytes()) <= 200_000
+    assert 150_000 < history.size <= 200_000
 
 
-def test_what_was_stored_is_read_again() -> None:
-    history = measured(LoadHistory(), 0, 7_200)
-    again = LoadHistory.from_bytes(history.to_bytes())
-    assert again.to_bytes() == history.to_bytes()
-    smaller = LoadHistory.from_bytes(history.to_bytes(), budget=100_000)
-    assert len(smaller.to_bytes()) <= 100_000
-    newest = [row.start_s for row in smaller.rows(5)][-1]
-    assert newest == [row.start_s for row in again.rows(5)][-1]
+def test_pages_that_were_stored_are_read_again() -> None:
+    history = measured(LoadHistory(), 0, 3 * 3_600)
+    pages = [history.page(60, start, start + 3_600) for start in range(0, 3 * 3_600, 3_600)]
+    assert [len(page) // ROW.size for page in pages] == [60, 60, 59]
+    again = LoadHistory()
+    for page in pages:
+        again.restore(60, page)
+    assert again.page(60, 0, 10**9) == b"".join(pages)
+    assert again.begins_s(60) == 0
 
 
-@pytest.mark.parametrize("cut", [1, 30, ROW.size + 3])
-def test_what_is_damaged_is_refused(cut: int) -> None:
-    stored = measured(LoadHistory(), 0, 600).to_bytes()
+def test_a_page_that_is_read_twice_counts_once() -> None:
+    history = measured(LoadHistory(), 0, 3_600)
+    page = history.page(60, 0, 3_600)
+    history.restore(60, page)
+    assert history.page(60, 0, 3_600) == page
+
+
+def test_a_point_says_which_rows_it_has_completed() -> None:
+    history = measured(LoadHistory(), 0, 55)
+    assert history.add(LoadPoint(59.0)) == [(5, 50)]
+    assert history.add(LoadPoint(60.0)) == [(5, 55), (60, 0)]
+    assert history.add(LoadPoint(61.0)) == []
+
+
+@pytest.mark.parametrize("cut", [1, ROW.size - 1])
+def test_a_page_that_is_cut_off_is_refused(cut: int) -> None:
+    page = measured(LoadHistory(), 0, 600).page(60, 0, 600)
     with pytest.raises(StoredError):
-        LoadHistory.from_bytes(stored[:-cut] if cut != 30 else b"x" + stored[1:])
+        LoadHistory().restore(60, page[:-cut])
 
 
 def test_a_clock_that_is_set_back_leaves_no_rows_from_the_future() -> None:

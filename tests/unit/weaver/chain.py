@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.clock import Clock
 from weft.lineage.facts import Facts, Output
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.ledger import Ledger
@@ -20,9 +21,9 @@ PROJECT = {
 }
 
 
-def make_weaver() -> Weaver:
+def make_weaver(clock: Clock | None = None) -> Weaver:
     """A weaver that runs PROJECT and has no knots yet."""
-    weaver = Weaver(MemoryStore())
+    weaver = Weaver(MemoryStore(), clock=clock)
     writes, _ = weaver.catalog.deploy(load(PROJECT))
     weaver.store.apply(writes)
     return weaver

@@ -1,4 +1,4 @@
-"""The load of a pipeline, told from its knots and answered by the API."""
+"""The load of a pipeline: measured by its worker, stored page by page, answered by the API."""
 
 from __future__ import annotations
 
@@ -7,45 +7,73 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.unit.weaver.chain import make_weaver, pin
+from tests.unit.weaver.chain import make_weaver, tie
 from tests.unit.weaver.test_http import ask
-from weft.clock import iso
-from weft.lineage.facts import Facts, Output
-from weft.lineage.ledger import Ledger
-from weft.weaver.weaver import Weaver
+from weft.clock import ManualClock
+from weft.scaling.history import LoadPoint
+from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad
+from weft.weaver.loads import LoadPage, Loads, point_of
+from weft.weaver.store.records import Records, put
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+EXECUTORS = ExecutorsNow(running=2, asked=2, cores=4, memory=2**30)
 
 
-def tie(weaver: Weaver, seconds: int, rows: int) -> None:
-    """A knot of `clean` that ends so many seconds after the start."""
-    facts = Facts(
-        outputs={"clean": Output(rows // 2, 10, "ab" * 32)},
-        schema="cd" * 32,
-        schemas={},
-        ledger=Ledger(rows_in=rows, out=rows // 2, filtered={"step:1": rows - rows // 2}),
-        steps=(),
-        completed=iso(START + timedelta(seconds=seconds)),
+def test_what_a_worker_measures_is_told_by_the_minute() -> None:
+    clock = ManualClock(START)
+    weaver = make_weaver(clock)
+    tie(weaver, "clean")
+    work = PipelineWork(
+        seconds=5.0, rows_in=200, rows_out=100, batches=2, batch_s=0.5, run_s=2.0, cpu_s=1.0
     )
-    number = weaver.knots.head("clean").last
-    knot = pin(weaver, "clean", consumed={"orders": number + 1})
-    weaver.knots.complete(knot, replace(facts, duration_ms=250), lambda _: [])
-
-
-def test_rates_of_knots_are_told_by_the_minute() -> None:
-    weaver = make_weaver()
-    for second in range(0, 130, 10):
-        tie(weaver, second, 400)
+    for _ in range(26):
+        weaver.scaling.heard("worker", WorkerLoad(EXECUTORS, {"clean": work}))
+        clock.advance(timedelta(seconds=5))
     found = ask("GET", "/scaling/history?pipeline=clean", weaver=weaver).json()
-    assert (found["pipeline"], found["step_s"], found["knots"]) == ("clean", 60, 13)
-    assert [row["points"] for row in found["rows"]] == [5, 6, 1]
-    mean = found["rows"][1]["mean"]
-    assert mean["rate_in"] == pytest.approx(40.0) and mean["rate_out"] == pytest.approx(20.0)
-    assert mean["batch_ms"] == 250.0
-    assert "executors" not in mean
+    assert (found["pipeline"], found["stream"], found["step_s"]) == ("clean", "clean", 60)
+    assert [row["points"] for row in found["rows"]] == [12, 12, 2]
+    mean = found["rows"][0]["mean"]
+    assert (mean["rate_in"], mean["rate_out"], mean["batch_ms"]) == (40.0, 20.0, 250.0)
+    assert (mean["per_core_s"], mean["cpu"], mean["executors"]) == (100.0, 0.05000000074505806, 2.0)
 
 
-def test_a_pipeline_without_knots_has_no_load() -> None:
+def test_what_is_not_known_is_left_out() -> None:
+    point = point_of(0.0, PipelineWork(seconds=0.0), EXECUTORS, knot=None, backlog=None)
+    assert (point.rate_in, point.cpu) == (0.0, 0.0)
+    assert point.per_core_s != point.per_core_s and point.batch_ms != point.batch_ms
+    nobody = ExecutorsNow(running=0, asked=0, cores=0)
+    alone = point_of(0.0, PipelineWork(5.0, rows_in=5, run_s=1.0), nobody, knot=None, backlog=9.0)
+    assert alone.backlog == 9.0 and alone.backlog_s != alone.backlog_s
+
+
+def test_what_was_stored_is_there_after_a_start_and_damage_is_left_out() -> None:
+    clock = ManualClock(START)
+    records = Records(make_weaver().store)
+    loads = Loads(records, clock)
+    begin = START.timestamp()
+    for minute in range(180):
+        loads.add("clean", LoadPoint(begin + minute * 60, rate_in=float(minute)))
+    again = Loads(records, clock)
+    assert again.history("clean").series("rate_in", 60).tolist() == [float(n) for n in range(179)]
+    _, page, _ = records.scan(LoadPage, "loads", "clean", 60)
+    broken = replace(page, rows=page.rows[:-8])
+    records.store.apply([put("loads", "clean", 60, page.start_s, value=broken)])
+    left = Loads(records, clock).history("clean")
+    assert len(list(left.rows(60))) == 119
+
+
+def test_pages_that_are_too_old_go() -> None:
+    clock = ManualClock(START)
+    records = Records(make_weaver().store)
+    loads = Loads(records, clock)
+    for hour in range(24 * 9):
+        loads.add("clean", LoadPoint(hour * 3600.0, rate_in=1.0))
+        loads.add("clean", LoadPoint(hour * 3600.0 + 61, rate_in=1.0))
+    starts = [page.start_s for page in records.scan(LoadPage, "loads", "clean", 60)]
+    assert starts[0] == starts[-1] - 7 * 86_400 and len(starts) == 7 * 24 + 1
+
+
+def test_a_pipeline_without_a_load_has_no_rows() -> None:
     assert ask("GET", "/scaling/history?pipeline=clean", weaver=make_weaver()).json()["rows"] == []
 
 

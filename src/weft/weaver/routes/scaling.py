@@ -1,4 +1,4 @@
-"""Scaling: the load of pipelines over time."""
+"""Scaling: the load of pipelines over time, and what was decided about executors."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weft.weaver.loads import LoadView, load_of
+from weft.weaver.loads import LoadView
 from weft.weaver.routes import Answer, UsesWeaver, make_router
+from weft.weaver.scaling import ScalingDecision
 
 router = make_router("scaling")
 
-MOST_KNOTS = 10_000
 STEPS = {"5s": 5, "1m": 60, "15m": 900}
-ManyKnots = Annotated[int, Field(ge=2, le=MOST_KNOTS)]
+Many = Annotated[int, Field(ge=1, le=5_000)]
 
 
 @router.get("/scaling/history", response_model=LoadView)
@@ -21,8 +21,15 @@ async def history(
     weaver: UsesWeaver,
     pipeline: str,
     step: Literal["5s", "1m", "15m"] = "1m",
-    knots: ManyKnots = 1000,
+    since_s: Annotated[float, Field(ge=0, le=1e12)] = 0.0,
 ) -> Answer:
-    """Rates, batch times, complexity and lag of a pipeline over its last knots, in even steps."""
+    """Rates, backlog, batch times, cost, executors and lag of a pipeline, in even steps."""
     found = weaver.catalog.pipeline(pipeline)
-    return Answer(load_of(weaver, found, step_s=STEPS[step], knots=knots))
+    rows = weaver.scaling.loads.history(found.name).rows(STEPS[step], since_s=since_s)
+    return Answer(LoadView(found.name, found.stream, STEPS[step], tuple(rows)))
+
+
+@router.get("/scaling/decisions", response_model=list[ScalingDecision])
+async def decisions(weaver: UsesWeaver, worker: str | None = None, limit: Many = 100) -> Answer:
+    """How many executors workers should have had, why, and what came of it, newest first."""
+    return Answer(weaver.scaling.decisions(worker=worker, limit=limit))

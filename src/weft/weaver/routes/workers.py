@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from weft.lineage.identity import Mark, TableHead
+from weft.scaling.measured import WorkerLoad
 from weft.weaver.belonging import check_histories
 from weft.weaver.routes import Answer, Text, UsesWeaver, Whole, make_router
 from weft.weaver.weaver import Orders
@@ -33,6 +34,7 @@ class Sync(BaseModel):
     wait: float = Field(default=2.0, ge=0, le=10)
     pipelines: dict[str, Running] = {}
     failed: dict[str, dict[str, Any]] = {}
+    load: WorkerLoad | None = None
 
 
 @router.post("/workers/{worker}/sync", response_model=Orders)
@@ -41,7 +43,7 @@ async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> Answer:
     report = WorkerReport(
         worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed
     )
-    return Answer(await weaver.sync(report, revision=body.revision, wait=body.wait))
+    return Answer(await weaver.sync(report, revision=body.revision, wait=body.wait, load=body.load))
 
 
 class Renewal(BaseModel):

@@ -1,0 +1,132 @@
+"""The load of a worker, measured: what its pipelines took in and gave, and how long tasks worked for them.
+
+Called by the worker every few seconds. What was measured is kept until the weaver has heard it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from weft import kernel
+from weft.runtime.executors import Executors
+from weft.runtime.query import Query
+from weft.scaling.measured import PipelineWork, WorkerLoad
+
+EVERY_S = 5.0
+KAFKA = "KafkaV2"
+"""How Spark begins to describe a source whose offsets count records."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What had been counted of a query at a moment."""
+
+    at: float
+    rows_in: int = 0
+    rows_out: int = 0
+    batches: int = 0
+    batch_s: float = 0.0
+    run_s: float = 0.0
+    cpu_s: float = 0.0
+    latest: int | None = None
+    taken: int | None = None
+
+
+class LoadMeter:
+    """Measures the queries of one session."""
+
+    def __init__(self, spark: SparkSession, executors: Executors) -> None:
+        self._meter = kernel.call(spark, "spark.executor.WorkMeter.start", spark)
+        self._executors = executors
+        self._heard: dict[str, _Reading] = {}
+        self._read: dict[str, _Reading] = {}
+        self._due = 0.0
+
+    def measure(self, queries: Mapping[str, Query]) -> WorkerLoad | None:
+        """What was done since the weaver last heard, or None when it heard just now."""
+        now = time.monotonic()
+        if now < self._due:
+            return None
+        spent = json.loads(self._meter.report())
+        self._read = {name: _read(query, spent, now) for name, query in queries.items()}
+        return WorkerLoad(
+            self._executors.now(),
+            {
+                name: _between(self._heard[name], read)
+                for name, read in self._read.items()
+                if name in self._heard
+            },
+        )
+
+    def heard(self) -> None:
+        """The weaver has what was measured last."""
+        self._heard, self._due = self._read, time.monotonic() + EVERY_S
+
+    def forget(self, query: Query) -> None:
+        """A query is over."""
+        self._meter.forget(query.id)
+
+
+def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) -> _Reading:
+    counted = query.run.counted
+    tasks = spent.get(query.id, {})
+    latest, taken = _kafka(query.progress())
+    return _Reading(
+        now,
+        counted.rows_in,
+        counted.rows_out,
+        counted.batches,
+        counted.seconds,
+        tasks.get("run_s", 0.0),
+        tasks.get("cpu_s", 0.0),
+        latest,
+        taken,
+    )
+
+
+def _between(before: _Reading, now: _Reading) -> PipelineWork:
+    """What was done from one reading to the next; of a query that began anew, all that it did."""
+    if now.batches < before.batches or now.run_s < before.run_s:
+        before = _Reading(before.at, latest=before.latest, taken=before.taken)
+    arrived = backlog = None
+    if now.latest is not None and now.taken is not None:
+        backlog = max(0, now.latest - now.taken)
+        arrived = max(0, now.latest - before.latest) if before.latest is not None else None
+    return PipelineWork(
+        seconds=now.at - before.at,
+        rows_in=now.rows_in - before.rows_in,
+        rows_out=now.rows_out - before.rows_out,
+        batches=now.batches - before.batches,
+        batch_s=now.batch_s - before.batch_s,
+        run_s=now.run_s - before.run_s,
+        cpu_s=now.cpu_s - before.cpu_s,
+        arrived=arrived,
+        backlog=backlog,
+    )
+
+
+def _kafka(progress: Mapping[str, Any] | None) -> tuple[int | None, int | None]:
+    """How many records the topics of a query have had, and how many of them it has taken."""
+    sources = [
+        source
+        for source in (progress or {}).get("sources", ())
+        if source["description"].startswith(KAFKA) and source.get("latestOffset")
+    ]
+    if not sources:
+        return None, None
+    return (
+        sum(_records(source["latestOffset"]) for source in sources),
+        sum(_records(source["endOffset"]) for source in sources),
+    )
+
+
+def _records(offset: Any) -> int:
+    """The sum of the offsets of all partitions."""
+    found = json.loads(offset) if isinstance(offset, str) else offset
+    return sum(count for partitions in found.values() for count in partitions.values())

@@ -1,0 +1,148 @@
+"""A cluster of real processes: executors that are not the driver, killed, added and taken away; rows, ledgers and
+hashes are those of one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.cluster import Cluster
+from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
+from weft.servers.spark import SparkCluster
+from weft.testing import play
+
+pytestmark = pytest.mark.timeout(900)
+
+BATCHES = 8
+STREAMS = ("orders", "clean-orders", "marked", "revenue", "orders.dead")
+TIED = ("orders", "clean-orders", "marked", "revenue")
+EXECUTOR = {"spark.executor.cores": "1", "spark.executor.memory": "700m"}
+FUNCTION = """
+import weft
+
+
+@weft.function(adds={"mark": "string"})
+def mark(record: dict) -> dict:
+    return {**record, "mark": f"{record['country']}-{record['id'] % 3}"}
+"""
+
+
+def batch(number: int) -> list[object]:
+    return [*orders(number * 4, 4), f"bad {number}"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shop with a window and a function in Python, in a folder of its own."""
+    import yaml
+
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "marks.py").write_text(FUNCTION)
+    marked = {"from": "clean-orders", "steps": [{"function": "marks:mark"}], "to": "marked"}
+    written = shop(clean=CLEAN, revenue=REVENUE, marked=marked)
+    (folder / "project.yaml").write_text(yaml.safe_dump(written))
+    return folder / "project.yaml"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any]]:
+    """What one process makes of it."""
+    with play(project, storage=tmp_path_factory.mktemp("undisturbed")) as run:
+        for number in range(BATCHES):
+            run.feed("orders", batch(number))
+        return {
+            "rows": {stream: as_set(run.rows(stream)) for stream in STREAMS},
+            "told": {
+                stream: told(run.api.get("/knots", params={"stream": stream}).json())
+                for stream in TIED
+            },
+        }
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
+    folder = tmp_path_factory.mktemp("machines")
+    with SparkCluster(folder, workers=2, cores=2, memory="1500m") as running:
+        yield running
+
+
+def told(knots: list[dict[str, Any]]) -> list[Any]:
+    """What knots say of their data: ledgers, rows and hashes, oldest first."""
+    return [
+        (
+            knot["ledger"],
+            {name: (one["rows"], one["hash"]) for name, one in knot["outputs"].items()},
+        )
+        for knot in reversed(knots)
+        if knot["status"] == "COMPLETE"
+    ]
+
+
+def assert_as_in_one_process(cluster: Cluster, undisturbed: dict[str, dict[str, Any]]) -> None:
+    cluster.settle()
+    assert {name: as_set(cluster.rows(name)) for name in STREAMS} == undisturbed["rows"]
+    assert {name: told(cluster.knots(name)) for name in TIED} == undisturbed["told"]
+    assert cluster.verify() == []
+
+
+def test_executors_and_the_driver_die_and_nothing_is_lost_or_doubled(
+    project: Path, machines: SparkCluster, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    shared = tmp_path / "storage"
+    with Cluster(project, shared, master=machines.address, executors="2", conf=EXECUTOR) as cluster:
+        worker = cluster.start_worker()
+        cluster.feed("orders", batch(0))
+        cluster.settle()
+        assert len(machines.executors()) == 2
+        for number in (1, 2):
+            cluster.feed("orders", batch(number))
+            os.kill(machines.executors()[0], signal.SIGKILL)
+            cluster.settle()
+        worker.plan("kill", "write")
+        cluster.feed("orders", batch(3))
+        cluster.wait(lambda: not worker.is_alive, "the driver dies")
+        cluster.start_worker()
+        for number in range(4, BATCHES):
+            cluster.feed("orders", batch(number))
+        cluster.settle()
+        head = cluster.head("orders")
+        assert head is not None
+        answer = cluster.api.post(
+            "/rollbacks", json={"stream": "orders", "to": head["number"] - 3}, timeout=300
+        )
+        assert answer.is_success, answer.text
+        cluster.settle()
+        assert {name: as_set(cluster.rows(name)) for name in STREAMS} == undisturbed["rows"]
+        assert cluster.verify() == []
+
+
+def test_executors_are_added_and_taken_away_under_a_window(
+    project: Path, machines: SparkCluster, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    shared = tmp_path / "storage"
+    with Cluster(
+        project, shared, master=machines.address, executors="1..3", conf=EXECUTOR
+    ) as cluster:
+        worker = cluster.start_worker()
+        cluster.feed("orders", batch(0))
+        cluster.settle()
+        assert len(machines.executors()) == 1
+        fed = iter(range(1, BATCHES))
+        for wanted in (3, 1):
+            worker.plan("executors", str(wanted))
+            cluster.feed("orders", batch(next(fed)))
+            cluster.wait(
+                lambda n=wanted: len(machines.executors()) == n, f"there are {wanted} executors"
+            )
+            cluster.feed("orders", batch(next(fed)))
+            cluster.settle()
+        for number in fed:
+            cluster.feed("orders", batch(number))
+        assert_as_in_one_process(cluster, undisturbed)

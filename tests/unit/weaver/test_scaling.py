@@ -1,0 +1,176 @@
+"""How many executors a worker should have: decided from its load, told with its orders, and judged."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.unit.weaver.chain import make_weaver, tie
+from tests.unit.weaver.test_http import ask
+from weft.clock import ManualClock
+from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad
+from weft.weaver import scaling
+from weft.weaver.weaver import Weaver
+from weft.weaver.workers import Running, WorkerReport
+from weft.weaving.rule import Rule
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+EXECUTORS = ExecutorsNow(
+    running=1, asked=1, cores=1, minimum=1, maximum=20, elastic=True, start_up_s=10.0
+)
+
+
+class Busy:
+    """A weaver with one worker, whose load a test says."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock(START)
+        self.weaver = make_weaver(self.clock)
+        tie(self.weaver, "clean")
+        self.executors = EXECUTORS
+
+    def work(self, rows: int, *, backlog: int = 0, per_core: int = 100) -> None:
+        """A minute in which so many records a second came, of which a core serves so many."""
+        for _ in range(12):
+            self.clock.advance(timedelta(seconds=5))
+            work = PipelineWork(
+                seconds=5.0,
+                rows_in=rows * 5,
+                run_s=rows * 5 / per_core,
+                batches=1,
+                arrived=rows * 5,
+                backlog=backlog,
+            )
+            self.weaver.workers.note(_report())
+            self.weaver.scaling.heard("w", WorkerLoad(self.executors, {"clean": work}))
+
+    def decide(self) -> scaling.ScalingDecision:
+        asyncio.run(self.weaver.scaling.decide())
+        return self.weaver.scaling.decisions()[0]
+
+    def obey(self) -> None:
+        wanted = self.weaver.scaling.wanted("w")
+        assert wanted is not None
+        self.executors = replace(self.executors, running=wanted, asked=wanted, cores=wanted)
+
+
+def _report() -> WorkerReport:
+    return WorkerReport("w", "host", 1, "spark://host:7077", "now", {"clean": Running(1)})
+
+
+def test_as_many_are_wanted_as_the_work_needs() -> None:
+    busy = Busy()
+    busy.work(500)
+    decision = busy.decide()
+    # 500 records a second at a hundredth of a second each are five executors, at four fifths of their time seven.
+    assert (decision.had, decision.wanted, decision.acted, decision.by) == (1, 7, True, "ds2")
+    assert busy.weaver.scaling.wanted("w") == 7
+    events = busy.weaver.events.since(0)
+    assert [event.facts["wanted"] for event in events if event.kind == "executors.changed"] == [7]
+
+
+def test_a_worker_that_has_asked_is_not_told_again() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.decide()
+    busy.executors = replace(EXECUTORS, asked=7)
+    busy.work(500)
+    assert busy.weaver.scaling.wanted("w") is None
+    decision = busy.decide()
+    assert (decision.had, decision.wanted, decision.acted) == (7, 7, False)
+
+
+def test_a_rule_that_was_attached_is_answered_before_anything_waits() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.decide()
+    busy.obey()
+    busy.work(500)
+    assert busy.decide().wanted == 7
+    busy.weaver.rules.attach(Rule("dear", "clean", steps=()))
+    busy.work(500)
+    assert busy.decide().wanted > 7
+
+
+def test_where_executors_cannot_be_changed_the_number_is_advice() -> None:
+    busy = Busy()
+    busy.executors = ExecutorsNow(running=1, asked=1, cores=1)
+    busy.work(500)
+    decision = busy.decide()
+    assert (decision.wanted, decision.acted) == (7, False)
+    assert busy.weaver.scaling.wanted("w") is None
+
+
+def test_a_decision_is_judged_when_its_executors_have_been_there() -> None:
+    busy = Busy()
+    busy.work(500, backlog=100_000)
+    busy.decide()
+    busy.obey()
+    busy.work(500)
+    busy.decide()
+    busy.work(500)
+    busy.decide()
+    first = busy.weaver.scaling.decisions()[-1]
+    assert first.judged is not None
+    assert first.judged.verdict == "kept" and round(first.judged.came, 2) == 6.25
+    late = Busy()
+    late.work(500)
+    late.decide()
+    late.work(500, backlog=100_000)
+    late.decide()
+    late.work(500, backlog=100_000)
+    late.decide()
+    judged = late.weaver.scaling.decisions()[-1].judged
+    assert judged is not None and judged.verdict == "broken" and judged.lag_s > 60
+
+
+def test_a_weaver_that_starts_goes_on_from_what_workers_say() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.decide()
+    again = Weaver(busy.weaver.store, clock=busy.clock)
+    assert again.scaling.wanted("w") is None
+    busy.weaver = again
+    busy.executors = replace(EXECUTORS, running=7, asked=7, cores=7)
+    busy.work(500)
+    decision = busy.decide()
+    assert (decision.number, decision.had, decision.wanted) == (2, 7, 7)
+
+
+def test_old_decisions_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "KEPT", 3)
+    busy = Busy()
+    for _ in range(5):
+        busy.work(10)
+        busy.decide()
+    assert [one.number for one in busy.weaver.scaling.decisions()] == [5, 4, 3]
+    assert [one.number for one in busy.weaver.scaling.decisions(limit=1)] == [5]
+    assert busy.weaver.scaling.decisions(worker="other") == []
+
+
+def test_a_worker_that_is_gone_is_not_decided_for() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.clock.advance(timedelta(hours=2))
+    asyncio.run(busy.weaver.scaling.decide())
+    assert busy.weaver.scaling.decisions() == []
+
+
+def test_a_clock_that_is_set_back_stops_nothing() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.clock.set(START - timedelta(days=3))
+    busy.work(500)
+    assert busy.decide().wanted == 7
+
+
+def test_decisions_are_answered() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.decide()
+    found = ask("GET", "/scaling/decisions", weaver=busy.weaver).json()
+    assert found[0]["wanted"] == 7 and found[0]["judged"] is None
+    assert ask("GET", "/scaling/decisions?limit=0", weaver=busy.weaver).status_code == 422
