@@ -10,12 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.command import Group, asks_weaver, pass_terminal
+from weft.cli.command import Group, asks_weaver
 from weft.cli.terminal import Terminal
-from weft.cli.terms import AS_NOW, asked, given, terms_options
+from weft.cli.terms import AS_NOW, asked, given, recorded, terms_options
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
+
+
+arrivals_option = click.option(
+    "--arrivals",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="CSV, also gzipped: a time and a count a line, or a line a record with its time first.",
+)
+pipeline_option = click.option(
+    "--pipeline",
+    metavar="PIPELINE",
+    help="The load of a pipeline as it was measured by the minute, of a week at most.",
+)
 
 
 @click.group(cls=Group)
@@ -61,14 +75,8 @@ def decisions(terminal: Terminal, worker: str | None, limit: int) -> None:
 
 
 @scaling.command()
-@click.option(
-    "--arrivals",
-    "file",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="CSV, also gzipped: a time and a count a line, or a line a record with its time first.",
-)
+@arrivals_option
+@pipeline_option
 @terms_options
 @click.option(
     "--initial",
@@ -76,9 +84,16 @@ def decisions(terminal: Terminal, worker: str | None, limit: int) -> None:
     metavar="N",
     help="Executors at the beginning.  [default: the minimum]",
 )
-@pass_terminal
-def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any) -> None:
-    """Play every model and policy over a file of arrivals, and see what each would have cost.
+@asks_weaver
+def contest(
+    terminal: Terminal,
+    /,
+    file: Path | None,
+    pipeline: str | None,
+    initial: int | None,
+    **said: Any,
+) -> None:
+    """Play every model and policy over a recorded load or a file of arrivals, and see what each would have cost.
 
     Beside them stand the reactive rule (ds2), as many executors as the peak needs, and the least that would have been
     enough had one known. `weft` is what Weft does: a model acts only while it did better than the reactive rule in the
@@ -87,27 +102,37 @@ def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any)
     from weft.codec import to_form
     from weft.scaling.contest import contest as play_all
 
-    arrivals, terms = given(file, **said)
+    if (file is None) == (pipeline is None):
+        raise click.UsageError("Say whose load: --pipeline PIPELINE, or --arrivals FILE.")
+    if file is not None:
+        arrivals, terms = given(file, **said)
+    else:
+        assert pipeline is not None
+        arrivals, terms, _ = recorded(terminal, pipeline, **said)
     with terminal.wait("Playing everyone over the arrivals"):
         found = play_all(arrivals, terms, initial=initial)
     form = to_form(found)
-    form |= {"file": str(file), "start": arrivals.start.isoformat(), "missing": arrivals.missing}
+    form |= {
+        "of": pipeline or str(file),
+        "start": arrivals.start.isoformat(),
+        "missing": arrivals.missing,
+    }
     form["capacity"] = 1 / terms.cost_s
     terminal.show(form, _render_contest)
 
 
 @scaling.command("what-if")
-@click.option(
-    "--arrivals",
-    "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The load: arrivals as they were recorded, as for `weft scaling contest`.",
-)
+@arrivals_option
+@pipeline_option
 @click.option(
     "--rate",
     metavar="RATE",
-    help="Records a second; or xN for N times those of --arrivals.",
+    help="Records a second; or xN for N times those of --pipeline or --arrivals.",
+)
+@click.option(
+    "--rule",
+    metavar="RULE",
+    help="With this rule on --pipeline: one that was attached once, wherever.",
 )
 @click.option(
     "--for",
@@ -133,12 +158,14 @@ def contest(terminal: Terminal, /, file: Path, initial: int | None, **said: Any)
     help="Always so many.  [default: as many as the reactive rule says]",
 )
 @terms_options
-@pass_terminal
+@asks_weaver
 def ask(
     terminal: Terminal,
     /,
     file: Path | None,
+    pipeline: str | None,
     rate: str | None,
+    rule: str | None,
     seconds: float,
     cost: float,
     executors: int | None,
@@ -150,11 +177,17 @@ def ask(
     from weft.scaling.what_if import what_if
 
     factor, number = _rate(rate)
-    if (file is None) == (number is None):
+    if [file, pipeline, number].count(None) != 2:
         raise click.UsageError(
-            "Say what comes: --arrivals FILE with or without --rate xN, or --rate RATE."
+            "Say what comes: --pipeline PIPELINE or --arrivals FILE, each with or without --rate xN, "
+            "or --rate RATE."
         )
-    if file is not None:
+    if rule is not None and pipeline is None:
+        raise click.UsageError("What a rule costs is known of a --pipeline.")
+    if pipeline is not None:
+        arrivals, terms, dearer = recorded(terminal, pipeline, rule=rule, **said)
+        arrivals, cost = arrivals.scaled(factor), cost * dearer
+    elif file is not None:
         arrivals, terms = given(file, **said)
         arrivals = arrivals.scaled(factor)
     else:

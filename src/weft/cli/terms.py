@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from weft.cli.terminal import Terminal
     from weft.scaling.arrivals import Arrivals
     from weft.scaling.policy import ScalingTerms
 
 AS_NOW = 1.0
+START_UP_S = 60.0
 
 
 def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,12 +26,12 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=above,
             metavar="RATE",
             help="Records a second that one executor serves.  [default: an eighth of the 99th "
-            "percentile of the arrivals]",
+            "percentile of a file; of a pipeline what was measured]",
         ),
         click.option(
             "--start-up",
             type=click.FloatRange(min=0),
-            default=60.0,
+            default=START_UP_S,
             show_default=True,
             metavar="SECONDS",
             help="From asking for an executor to its first record.",
@@ -81,6 +83,30 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def recorded(
+    terminal: Terminal, pipeline: str, *, rule: str | None = None, **said: Any
+) -> tuple[Arrivals, ScalingTerms, float]:
+    """The load of a pipeline by the minute, terms for it, and how many times as much a record costs with a rule.
+
+    An executor serves what was measured, and starts as quickly as was seen, where nothing else is said.
+    """
+    from dataclasses import replace
+
+    from weft.scaling.arrivals import from_rates
+
+    found = terminal.get("/scaling/history", pipeline=pipeline, step="1m")
+    cost = terminal.get("/scaling/cost", pipeline=pipeline, rule=rule)
+    rates = {row["start_s"]: row["mean"].get("rate_in", 0.0) for row in found["rows"]}
+    arrivals = from_rates(rates, step_s=found["step_s"])
+    terms = asked(**said)
+    if said["capacity"] is None:
+        terms = replace(terms, cost_s=cost["core_s"] / cost["cores_each"] / cost["usable"])
+    if cost["start_up_s"] is not None and said["start_up"] == START_UP_S:
+        terms = replace(terms, start_up_s=cost["start_up_s"])
+    more = cost["core_s_with"]
+    return arrivals, terms, AS_NOW if more is None else more / cost["core_s"]
 
 
 def given(file: Path, *, form: Any, **said: Any) -> tuple[Arrivals, ScalingTerms]:

@@ -7,6 +7,7 @@ first). Times are ISO 8601 or numbers since the epoch, in seconds down to nanose
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -69,6 +70,21 @@ def steady(rate: float, *, seconds: float, start: datetime) -> Arrivals:
     """So many records a second, all the time."""
     steps = max(2, int(seconds))
     return Arrivals(start, 1.0, np.arange(steps + 1, dtype=np.float64) * rate)
+
+
+def from_rates(rates: Mapping[int, float], *, step_s: int) -> Arrivals:
+    """The arrivals behind rates by the second in which each step begins; in steps that are missing nothing came."""
+    if len(rates) < 2:
+        raise ArrivalsError(
+            "Less than two steps of this load were recorded.",
+            hint="It is measured while a worker runs; ask again in some minutes.",
+        )
+    first = min(rates)
+    counted = np.zeros((max(rates) - first) // step_s + 1)
+    for at, rate in rates.items():
+        counted[(at - first) // step_s] = rate * step_s
+    begin = datetime.fromtimestamp(first, UTC)
+    return Arrivals(begin, float(step_s), _totals(counted), missing=len(counted) - len(rates))
 
 
 def read_arrivals(path: Path, *, form: Form = "auto", step_s: float = 5.0) -> Arrivals:

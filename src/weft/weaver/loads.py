@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from weft.clock import Clock
 from weft.codec import StoredError
-from weft.lineage.knot import Knot
 from weft.logs import get_logger
 from weft.scaling.history import LEVELS, MEASURES, LoadHistory, LoadPoint, LoadRow
 from weft.scaling.measured import ExecutorsNow, PipelineWork
@@ -99,15 +98,15 @@ def point_of(
     work: PipelineWork,
     executors: ExecutorsNow,
     *,
-    knot: Knot | None,
-    backlog: float | None,
+    complexity: float = NOT_KNOWN,
+    backlog: float | None = None,
+    watermark_ms: int | None = None,
 ) -> LoadPoint:
     """What a worker measured of a pipeline as a point of its history."""
     seconds = max(work.seconds, 1e-3)
     came = work.rows_in if work.arrived is None else work.arrived
     served = _share(work.rows_in, work.run_s) if work.rows_in else NOT_KNOWN
     behind = NOT_KNOWN if backlog is None else backlog
-    watermark = None if knot is None else knot.watermark
     return LoadPoint(
         at_s=at_s,
         rate_in=came / seconds,
@@ -116,17 +115,12 @@ def point_of(
         backlog_s=_share(behind, served * executors.cores) if behind else 0.0,
         batch_ms=_share(work.batch_s * 1000, work.batches),
         per_core_s=served,
-        complexity=NOT_KNOWN if knot is None else float(complexity_of(knot)),
+        complexity=complexity,
         executors=float(executors.running),
         cpu=_share(work.cpu_s, seconds * executors.cores),
         memory=float(executors.memory),
-        watermark_lag_s=NOT_KNOWN if watermark is None else at_s - watermark / 1000,
+        watermark_lag_s=NOT_KNOWN if watermark_ms is None else at_s - watermark_ms / 1000,
     )
-
-
-def complexity_of(knot: Knot) -> int:
-    """How many steps and rules a record of this knot went through."""
-    return len(knot.steps) + len(knot.rules)
 
 
 def _share(part: float, whole: float) -> float:

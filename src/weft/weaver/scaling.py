@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -26,9 +26,10 @@ from weft.scaling.arrivals import Series
 from weft.scaling.cost import RECENT, MeasuredCost, cost_at
 from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad
 from weft.scaling.policy import DAY_S, MOST_EXECUTORS, Decision, Load, ScalingTerms
-from weft.weaver.loads import Loads, complexity_of, point_of
+from weft.weaver.loads import Loads, point_of
 from weft.weaver.outlooks import Outlooks
 from weft.weaver.store.records import put, remove
+from weft.weaving.rule import Rule
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -81,6 +82,22 @@ class ScalingDecision:
     """Executors that the forecast would keep busy at its highest until new ones could be there."""
     model: str | None = None
     judged: Judged | None = None
+
+
+@dataclass(frozen=True)
+class CostView:
+    """What a record of a pipeline costs, in seconds of a core."""
+
+    pipeline: str
+    complexity: float
+    """Steps and rules that it goes through."""
+    core_s: float
+    core_s_with: float | None
+    """With the rule that was asked about."""
+    cores_each: float
+    start_up_s: float | None
+    usable: float = USABLE
+    """The share of an executor's time that work can fill."""
 
 
 @dataclass
@@ -141,6 +158,27 @@ class Scaling:
         watched = self._watched.get(worker)
         return watched.wanted if watched else None
 
+    def cost(self, pipeline: str, *, rule: str | None = None) -> CostView:
+        """What a record of a pipeline costs now, and with one more rule."""
+        found = self._weaver.catalog.pipeline(pipeline)
+        watched = next((w for w in self._watched.values() if found.name in w.pipelines), None)
+        coming = self._coming(found.name)
+        measured = self._measured(found.name)
+        complexity = self._complexity(found.name, coming)
+        more = None
+        if rule is not None:
+            asked = self._weaver.rules.get(rule)
+            with_rule = [*(one for one in coming if one.id != asked.id), asked]
+            more = cost_at(self._complexity(found.name, with_rule), measured)
+        return CostView(
+            pipeline=found.name,
+            complexity=complexity,
+            core_s=cost_at(complexity, measured),
+            core_s_with=more,
+            cores_each=watched.executors.cores_each if watched else 1.0,
+            start_up_s=watched.executors.start_up_s if watched else None,
+        )
+
     async def decide(self) -> None:
         """Decide for every worker that is connected."""
         connected = self._weaver.workers.connected()
@@ -167,7 +205,14 @@ class Scaling:
         watched.arrived[name] = watched.arrived.get(name, 0.0) + came
         if backlog is not None:
             watched.backlog[name] = backlog
-        point = point_of(at_s, work, watched.executors, knot=knot, backlog=backlog)
+        point = point_of(
+            *(at_s, work, watched.executors),
+            complexity=self._complexity(name, map(self._weaver.rules.find_version, knot.rules))
+            if knot
+            else math.nan,
+            backlog=backlog,
+            watermark_ms=knot.watermark if knot else None,
+        )
         self.loads.add(name, point)
         if math.isfinite(point.per_core_s) and math.isfinite(point.complexity):
             measured = MeasuredCost(point.complexity, 1 / point.per_core_s)
@@ -182,7 +227,7 @@ class Scaling:
             run_s=sum(work.run_s for work in works),
             cpu_s=sum(work.cpu_s for work in works),
         )
-        self.loads.add(ALL, point_of(at_s, together, load.executors, knot=None, backlog=None))
+        self.loads.add(ALL, point_of(at_s, together, load.executors))
 
     def _measured(self, name: str) -> deque[MeasuredCost]:
         """What records of a pipeline cost lately; after a start, what its history says."""
@@ -322,13 +367,21 @@ class Scaling:
     def _cost(self, name: str, watched: _Watched) -> float | None:
         """Executor-seconds that a record of a pipeline costs with the rules that its next batch will have."""
         measured = self._measured(name)
-        pipeline = self._weaver.catalog.find_pipeline(name)
-        knot = self._weaver.knots.newest(pipeline.stream) if pipeline else None
-        if not measured or pipeline is None or knot is None:
+        if not measured or self._weaver.catalog.find_pipeline(name) is None:
             return None
-        coming = self._weaver.rules.in_force(pipeline.stream, knot.number + 1)
-        more = len(coming) - len(knot.rules)
-        return cost_at(complexity_of(knot) + more, measured) / watched.executors.cores_each
+        complexity = self._complexity(name, self._coming(name))
+        return cost_at(complexity, measured) / watched.executors.cores_each
+
+    def _coming(self, name: str) -> list[Rule]:
+        """The rules that the next batch of a pipeline will meet."""
+        stream = self._weaver.catalog.pipeline(name).stream
+        return self._weaver.rules.in_force(stream, self._weaver.knots.head(stream).last + 1)
+
+    def _complexity(self, name: str, rules: Iterable[Rule]) -> float:
+        """How many steps a record of a pipeline goes through with these rules; its operator is one, and each rule."""
+        spec = self._weaver.catalog.project().pipelines.get(name)
+        own = len(spec.steps) + spec.stateful if spec else 0
+        return 1.0 + own + sum(1 + len(rule.steps) for rule in rules)
 
     def _past(self, costs: Mapping[str, float], terms: ScalingTerms) -> Series:
         """The work of each interval so far, at what records cost now; the last interval is the newest full one."""

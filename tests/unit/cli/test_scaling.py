@@ -97,3 +97,38 @@ def test_a_file_that_is_not_there_or_no_arrivals_is_told(tmp_path: Path) -> None
     empty.write_text("at,n\n2026-01-01 00:00:00,0\n2026-01-01 00:01:00,0\n2026-01-01 00:02:00,0\n")
     nothing = run(*line, str(empty), weaver=FakeWeaver({}))
     assert (nothing.exit_code, json.loads(nothing.stderr)["code"]) == (2, "scaling.refused")
+
+
+def test_a_recorded_load_is_played_with_what_was_measured() -> None:
+    rows = [{"start_s": 60 * n, "mean": {"rate_in": 100.0 + n % 7}} for n in range(30) if n != 9]
+    cost = {
+        "core_s": 0.016,
+        "core_s_with": 0.032,
+        "cores_each": 2.0,
+        "usable": 0.8,
+        "start_up_s": 12.0,
+    }
+    answers = {
+        "GET /scaling/history": {"pipeline": "clean", "step_s": 60, "rows": rows},
+        "GET /scaling/cost": cost,
+    }
+    line = ["scaling", "what-if", "--pipeline", "clean", "--output", "json"]
+    now = json.loads(run(*line, weaver=FakeWeaver(answers)).stdout)
+    assert now["enough"] == 2
+    twice = run(*line, "--rate", "x2", "--rule", "dear", weaver=FakeWeaver(answers))
+    assert json.loads(twice.stdout)["enough"] == 4
+    played = run(
+        *("scaling", "contest", "--pipeline", "clean", "--output", "json"),
+        weaver=FakeWeaver(answers),
+    )
+    terms = json.loads(played.stdout)["terms"]
+    assert (terms["cost_s"], terms["start_up_s"]) == (0.01, 12.0)
+
+
+def test_a_load_must_be_said_once() -> None:
+    weaver = FakeWeaver({})
+    assert run("scaling", "contest", weaver=weaver).exit_code == 2
+    both = ["--pipeline", "clean", "--arrivals", "x.csv"]
+    assert run("scaling", "contest", *both, weaver=weaver).exit_code == 2
+    rule = ["--rate", "5", "--capacity", "1", "--rule", "dear"]
+    assert run("scaling", "what-if", *rule, weaver=weaver).exit_code == 2

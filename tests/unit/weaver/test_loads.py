@@ -38,11 +38,11 @@ def test_what_a_worker_measures_is_told_by_the_minute() -> None:
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    point = point_of(0.0, PipelineWork(seconds=0.0), EXECUTORS, knot=None, backlog=None)
+    point = point_of(0.0, PipelineWork(seconds=0.0), EXECUTORS)
     assert (point.rate_in, point.cpu) == (0.0, 0.0)
     assert point.per_core_s != point.per_core_s and point.batch_ms != point.batch_ms
     nobody = ExecutorsNow(running=0, asked=0, cores=0)
-    alone = point_of(0.0, PipelineWork(5.0, rows_in=5, run_s=1.0), nobody, knot=None, backlog=9.0)
+    alone = point_of(0.0, PipelineWork(5.0, rows_in=5, run_s=1.0), nobody, backlog=9.0)
     assert alone.backlog == 9.0 and alone.backlog_s != alone.backlog_s
 
 

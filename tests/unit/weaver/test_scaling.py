@@ -174,3 +174,17 @@ def test_decisions_are_answered() -> None:
     found = ask("GET", "/scaling/decisions", weaver=busy.weaver).json()
     assert found[0]["wanted"] == 7 and found[0]["judged"] is None
     assert ask("GET", "/scaling/decisions?limit=0", weaver=busy.weaver).status_code == 422
+
+
+def test_what_a_record_costs_is_told_with_one_more_rule() -> None:
+    busy = Busy()
+    busy.work(500)
+    busy.weaver.rules.attach(Rule("dear", "orders", steps=()))
+    found = ask("GET", "/scaling/cost?pipeline=clean&rule=dear", weaver=busy.weaver).json()
+    assert found["core_s"] == pytest.approx(0.01)
+    # One step and itself, and a rule more: three parts in place of two.
+    assert found["core_s_with"] / found["core_s"] == pytest.approx(4 / 3)
+    assert found["complexity"] == 2.0
+    assert ask("GET", "/scaling/cost?pipeline=clean&rule=x", weaver=busy.weaver).status_code == 404
+    unmeasured = ask("GET", "/scaling/cost?pipeline=clean", weaver=make_weaver())
+    assert unmeasured.status_code == 422 and unmeasured.json()["code"] == "scaling.refused"

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from weft.weaver.loads import LoadView
 from weft.weaver.routes import Answer, UsesWeaver, make_router
-from weft.weaver.scaling import ScalingDecision
+from weft.weaver.scaling import CostView, ScalingDecision
 
 router = make_router("scaling")
 
@@ -27,6 +27,12 @@ async def history(
     found = weaver.catalog.pipeline(pipeline)
     rows = weaver.scaling.loads.history(found.name).rows(STEPS[step], since_s=since_s)
     return Answer(LoadView(found.name, found.stream, STEPS[step], tuple(rows)))
+
+
+@router.get("/scaling/cost", response_model=CostView)
+async def cost(weaver: UsesWeaver, pipeline: str, rule: str | None = None) -> Answer:
+    """What a record of a pipeline costs now, and what it would with a rule."""
+    return Answer(weaver.scaling.cost(pipeline, rule=rule))
 
 
 @router.get("/scaling/decisions", response_model=list[ScalingDecision])

@@ -28,7 +28,7 @@ public final class ExecutorPool {
     return client(spark) != null;
   }
 
-  /** The executors that are there: id, cores, since when, tasks at this moment, most memory used. */
+  /** The executors that are there: id, cores, since when, tasks now, most memory used. */
   public static String list(SparkSession spark) {
     ArrayNode found = Json.array();
     for (ExecutorSummary one : summaries(spark)) {
