@@ -48,6 +48,7 @@ from weft.steps.function import FunctionVersion
 from weft.steps.step import steps_from
 from weft.streams.note import Definitions, Note
 from weft.streams.storage import Owner
+from weft.weaver.alerts import Alert
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
 from weft.weaver.events import Event
 from weft.weaver.expiring import ExpiredRows
@@ -440,6 +441,17 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     LogPosition: (
         LogPosition(in_snapshot=True),
         LogPosition(in_snapshot=False, commit=24_248_984, serial=5, safe=24_249_000),
+    ),
+    Alert: (
+        Alert(
+            *("alert-1a2b3c4d", "https://example.org/hook", ("anomaly.found",), "ab" * 16),
+            created=MOMENT,
+            told=12,
+        ),
+        Alert(
+            *("alert-1a2b3c4d", "https://example.org/hook", ("anomaly.found", "knot.failed")),
+            *("ab" * 16, MOMENT, 12, "it answered 500"),
+        ),
     ),
     LoadPage: (LoadPage("clean", 60, 1_767_225_600, MEASURES, "gEsAAA=="),),
     ScalingDecision: (

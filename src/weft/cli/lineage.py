@@ -51,15 +51,15 @@ def render_lineage(output: Printer, graph: Mapping[str, Any]) -> None:
     """The graph around a knot as a tree: what it came from, then what came of it."""
     from rich.tree import Tree
 
-    rules = {_name(node): node["rules"] for node in graph["nodes"]}
+    notes = {_name(node): _notes(node) for node in graph["nodes"]}
     start = _name(graph["start"])
-    tree = Tree(_label(start, rules), guide_style="dim")
+    tree = Tree(_label(start, notes), guide_style="dim")
     for title, edges in (
         ("came from", [(_name(e["to"]), _name(e["from"])) for e in graph["edges"]]),
         ("went into", [(_name(e["from"]), _name(e["to"])) for e in graph["edges"]]),
     ):
         if any(near == start for near, _ in edges):
-            _grow(tree.add(title, style="dim"), start, edges, rules, seen=frozenset({start}))
+            _grow(tree.add(title, style="dim"), start, edges, notes, seen=frozenset({start}))
     output.tree(tree)
 
 
@@ -67,18 +67,24 @@ def _grow(
     tree: Tree,
     node: str,
     edges: Sequence[tuple[str, str]],
-    rules: Mapping[str, Sequence[str]],
+    notes: Mapping[str, str],
     *,
     seen: frozenset[str],
 ) -> None:
     for near, far in edges:
         if near == node and far not in seen:
-            _grow(tree.add(_label(far, rules)), far, edges, rules, seen=seen | {far})
+            _grow(tree.add(_label(far, notes)), far, edges, notes, seen=seen | {far})
 
 
-def _label(node: str, rules: Mapping[str, Sequence[str]]) -> str:
-    names = ", ".join(rules.get(node, ()))
-    return f"{node}  (rules: {names})" if names else node
+def _label(node: str, notes: Mapping[str, str]) -> str:
+    noted = notes.get(node)
+    return f"{node}  ({noted})" if noted else node
+
+
+def _notes(node: Mapping[str, Any]) -> str:
+    """Which rules were in force at a node, and what was unusual there."""
+    said = {"rules": node["rules"], "unusual": node["anomalies"]}
+    return "; ".join(f"{what}: {', '.join(names)}" for what, names in said.items() if names)
 
 
 def _name(node: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import click
 
 import weft
 from weft.cli import branch  # noqa: F401 - adds its verbs to `weft stream`
+from weft.cli.alert import alert
 from weft.cli.anomaly import anomaly
 from weft.cli.bisect import bisect
 from weft.cli.command import Group
@@ -76,6 +77,7 @@ for command in (
     operation,
     scaling,
     anomaly,
+    alert,
     verify,
     store,
     backup,

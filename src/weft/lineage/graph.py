@@ -36,6 +36,10 @@ class KnotReader(Protocol):
         """The streams written by the pipelines that read this one."""
         ...
 
+    def anomalies(self, stream: str, first: int, last: int) -> Iterator[str]:
+        """The ids of what was unusual about the knots of a stream from `first` to `last`."""
+        ...
+
     def uses(self, stream: str, number: int, *, by: str) -> Iterator[Knot]:
         """The knots of `by` that consumed knot `number` of a stream or later ones, in order."""
         ...
@@ -60,9 +64,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class RuledNode(Node):
-    """Knots of one stream, and the rules that were in force at either end."""
+    """Knots of one stream, the rules that were in force at either end, and what was unusual in between."""
 
     rules: tuple[str, ...] = ()
+    anomalies: tuple[str, ...] = ()
+    """By their ids."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,10 @@ def trace(
     nodes = dict.fromkeys([start, *(n for edge in edges for n in (edge.source, edge.target))])
     return Trace(
         start,
-        tuple(RuledNode(n.stream, n.first, n.last, _rules(history, n)) for n in nodes),
+        tuple(
+            RuledNode(n.stream, n.first, n.last, _rules(history, n), _anomalies(history, n))
+            for n in nodes
+        ),
         tuple(dict.fromkeys(edges)),
     )
 
@@ -146,3 +155,7 @@ def _rules(history: KnotReader, node: Node) -> tuple[str, ...]:
     origin = history.origin(node.stream)
     ends = [history.find_knot(origin, number) for number in {node.first, node.last}]
     return tuple(sorted({rule.id for knot in ends if knot for rule in knot.rules}))
+
+
+def _anomalies(history: KnotReader, node: Node) -> tuple[str, ...]:
+    return tuple(history.anomalies(history.origin(node.stream), node.first, node.last))

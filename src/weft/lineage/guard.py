@@ -42,6 +42,9 @@ METRICS: Mapping[str, Callable[[Knot], float]] = {
     "dead": lambda knot: float(knot.ledger.dead),
     "batch_ms": lambda knot: float(knot.duration_ms),
 }
+ANOMALIES = "anomalies"
+"""The one metric that no knot holds: how many of its measures were unusual."""
+WORDS = (*METRICS, ANOMALIES)
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,34 @@ class Guard:
                 hint="Write a metric, a comparison and a limit: `dead_share < 0.01`, `batch_ms < 2x`.",
             )
         metric, comparison, limit, times = found.groups()
-        if metric not in METRICS:
-            near = nearest(metric, METRICS)
+        if metric not in WORDS:
+            near = nearest(metric, WORDS)
             raise GuardError(
-                f"There is no metric '{metric}' for a guard. Metrics are {', '.join(METRICS)}.",
+                f"There is no metric '{metric}' for a guard. Metrics are {', '.join(WORDS)}.",
                 hint=f"Did you mean '{near}'?" if near else "Use one of the metrics listed.",
+            )
+        if metric == ANOMALIES and times:
+            raise GuardError(
+                f"The guard '{text}' compares anomalies with those before, which are what was usual.",
+                hint="Give a number, as in `anomalies < 1`.",
             )
         return Guard(text, metric, comparison, float(limit), bool(times))
 
-    def broken_by(self, knot: Knot, before: Sequence[Knot]) -> str | None:
-        """Why this knot breaks the guard, or None; a relative guard holds while there is no knot before."""
+    def broken_by(self, knot: Knot, before: Sequence[Knot], *, anomalies: int = 0) -> str | None:
+        """Why this knot, with so many anomalies, breaks the guard, or None.
+
+        A relative guard holds while there is no knot before.
+        """
         if not knot.ledger.rows_in:
             return None
-        measure = METRICS[self.metric]
-        limit = self.limit
-        if self.relative:
-            if not before:
-                return None
-            limit *= median(measure(earlier) for earlier in before)
-        value = measure(knot)
+        limit, value = self.limit, float(anomalies)
+        if self.metric != ANOMALIES:
+            measure = METRICS[self.metric]
+            value = measure(knot)
+            if self.relative:
+                if not before:
+                    return None
+                limit *= median(measure(earlier) for earlier in before)
         if _COMPARE[self.comparison](value, limit):
             return None
         return f"{self.metric} was {value:.4g} at knot {knot.number}, the guard is '{self.text}'"

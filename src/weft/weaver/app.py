@@ -11,6 +11,7 @@ import weft
 from weft.weaver import problems
 from weft.weaver.gatehouse import LOOPBACK_NAMES, Gatehouse
 from weft.weaver.routes import (
+    alerts,
     anomalies,
     bisects,
     branches,
@@ -58,6 +59,7 @@ ROUTES = (
     scaling,
     watermarks,
     anomalies,
+    alerts,
     state,
     workers,
     events,

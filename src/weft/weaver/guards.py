@@ -38,9 +38,11 @@ class Guards:
     def check(self, knot: Knot) -> None:
         """Retire the rules whose guards this knot breaks; roll back, once, what those that ask for it have done."""
         rules = self._weaver.rules
+        found = self._weaver.watching.between(knot.stream, knot.number, knot.number)
+        anomalies = sum(not one.accepted for one in found)
         broken = [
             rules.retire(rule.id, because=reason, to_undo=rule.on_breach == "rollback")
-            for rule, reason in rules.guarded(knot)
+            for rule, reason in rules.guarded(knot, anomalies=anomalies)
         ]
         self._undo([rule for rule in broken if rule.to_undo], knot.stream)
 

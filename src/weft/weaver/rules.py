@@ -162,8 +162,8 @@ class Rules:
         """Take in rules that were stored with other things."""
         self._rules.update({rule.id: rule for rule in rules})
 
-    def guarded(self, knot: Knot) -> Iterator[tuple[Rule, str]]:
-        """The rules in force for this knot whose guards it breaks, each with the reason."""
+    def guarded(self, knot: Knot, *, anomalies: int = 0) -> Iterator[tuple[Rule, str]]:
+        """The rules in force for this knot whose guards it, with so many anomalies, breaks, each with the reason."""
         for ref in knot.rules:
             rule = self._rules.get(ref.id)
             if rule is None or not rule.guards or rule.status is RuleStatus.RETIRED:
@@ -174,7 +174,7 @@ class Rules:
                 if earlier.status is Status.COMPLETE
             ]
             for guard in map(Guard.parse, rule.guards):
-                reason = guard.broken_by(knot, before)
+                reason = guard.broken_by(knot, before, anomalies=anomalies)
                 if reason is not None:
                     yield rule, reason
                     break

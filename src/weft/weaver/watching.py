@@ -95,6 +95,13 @@ class Watching:
         found = self._records.scan(AnomalyRecord, *parts)
         return sorted(found, key=lambda one: (one.at, one.id), reverse=True)[:limit]
 
+    def between(self, stream: str, first: int, last: int) -> Iterator[AnomalyRecord]:
+        """What was found about the knots of a stream from `first` to `last`."""
+        for one in self._records.scan(AnomalyRecord, "anomalies", stream, start=first):
+            if one.knot > last:
+                return
+            yield one
+
     def accept(self, name: str) -> AnomalyRecord:
         """Take in that something was not an anomaly."""
         stream, _, rest = name.rpartition("/")

@@ -17,6 +17,7 @@ from weft.lineage.pin import Pinned
 from weft.operations.operation import PATIENCE_S, Operation
 from weft.scaling.measured import WorkerLoad
 from weft.streams.storage import Storage
+from weft.weaver.alerts import Alerts
 from weft.weaver.amend import drop_unbegun
 from weft.weaver.branches import Branches
 from weft.weaver.catalog import (
@@ -124,6 +125,7 @@ class Weaver:
         self.watching = Watching(self.records, self.clock, self.knots, self.events)
         self.retention = Retention(self)
         self.scaling = Scaling(self)
+        self.alerts = Alerts(self)
         self._changed = asyncio.Event()
         self._revision = 0
 
@@ -139,12 +141,14 @@ class Weaver:
         self.guards.resume()
         self.retention.resume()
         self.scaling.resume()
+        self.alerts.resume()
 
     def stop(self) -> None:
         """Leave everything as it is; it goes on with the next weaver."""
         self.guards.stop()
         self.retention.stop()
         self.scaling.stop()
+        self.alerts.stop()
         self.operations.runner.stop()
 
     def want(self, pipeline: str, desired: Desired) -> None:
@@ -234,8 +238,8 @@ class Weaver:
         self.events.wake()
         if knot.status is Status.IN_PROGRESS:
             self.metrics.tied(tied)
-            self.guards.check(tied)
             self.watching.tied(tied)
+            self.guards.check(tied)
         return tied
 
     async def roll_back(

@@ -138,12 +138,16 @@ def test_lineage_is_a_tree_up_and_down() -> None:
     )
     answer = {
         "start": node,
-        "nodes": [{**node, "rules": ["big"]}, {**above, "rules": []}, {**below, "rules": []}],
+        "nodes": [
+            {**node, "rules": ["big"], "anomalies": ["clean/7.rate"]},
+            {**above, "rules": [], "anomalies": []},
+            {**below, "rules": [], "anomalies": []},
+        ],
         "edges": [{"from": above, "to": node}, {"from": node, "to": below}],
     }
     shown = run("lineage", "clean", "2", weaver=FakeWeaver({"GET /lineage": answer})).stdout
     assert [line.strip("│├└─ ") for line in shown.splitlines()] == [
-        "clean 2  (rules: big)",
+        "clean 2  (rules: big; unusual: clean/7.rate)",
         "came from",
         "orders 3–5",
         "went into",

@@ -28,7 +28,7 @@ async def lineage(
     origin = weaver.catalog.stream(stream).origin
     head = weaver.knots.head(origin).number
     found = weaver.knots.get(origin, knot if knot is not None else head or 0)
-    history = StoredHistory(weaver.knots, weaver.catalog)
+    history = StoredHistory(weaver.knots, weaver.catalog, weaver.watching)
     return Answer(trace(history, stream, found.number, direction=direction, depth=depth))
 
 

@@ -70,7 +70,7 @@ async def show(
     place = await find_place(weaver, stream, id)
     origin = weaver.catalog.stream(stream).origin
     knot = weaver.knots.get(origin, place.knot)
-    history = StoredHistory(weaver.knots, weaver.catalog)
+    history = StoredHistory(weaver.knots, weaver.catalog, weaver.watching)
     return Answer(
         RecordView(
             id=id,
