@@ -32,6 +32,13 @@ executors_option = click.option(
     help="Executors on a cluster: always N, or within bounds as the load needs them.  "
     "[default: as Spark's own settings say]",
 )
+label_option = click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="What this worker is good for: `processing.placement` asks for it; may be repeated.",
+)
 conf_option = click.option(
     "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
 )
@@ -42,6 +49,7 @@ conf_option = click.option(
 @master_option
 @worker_metrics_option
 @executors_option
+@label_option
 @conf_option
 @debug_option
 @supervised_option
@@ -54,6 +62,7 @@ def worker(
     master: str,
     worker_metrics_port: int,
     executors: str | None,
+    labels: tuple[str, ...],
     conf: tuple[str, ...],
     debug: bool,
     supervised: bool,
@@ -70,6 +79,7 @@ def worker(
             master=master,
             worker_metrics_port=worker_metrics_port,
             executors=executors,
+            labels=labels,
             conf=settings,
             debug=debug,
             supervised=supervised,
@@ -90,6 +100,7 @@ def run_worker(
     master: str,
     worker_metrics_port: int,
     executors: str | None,
+    labels: tuple[str, ...],
     conf: dict[str, str],
     debug: bool,
     supervised: bool,
@@ -116,7 +127,9 @@ def run_worker(
     libraries = [*jars.find("core"), *jars.find("kafka")]
     settings = {**(bounds.settings() if bounds else {}), **conf}
     spark = session.create(master, app="weft", conf=settings, jars=libraries)
-    running = Worker(spark, weaver, Storage(str(storage.absolute())), executors=bounds)
+    running = Worker(
+        spark, weaver, Storage(str(storage.absolute())), executors=bounds, labels=labels
+    )
     # After Spark's own handlers, which would tear down the session under a batch.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.stop())
@@ -137,13 +150,19 @@ def _render_workers(output: Printer, workers: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(
-        ["WORKER", "STATE", "MASTER", "PID", "PIPELINES", "STARTED", "LAST SEEN"],
+        [
+            *("WORKER", "STATE", "MASTER", "PID", "BUSY", "EXECUTORS", "LABELS", "PIPELINES"),
+            *("STARTED", "LAST SEEN"),
+        ],
         (
             [
                 worker["worker"],
                 "connected" if worker["connected"] else "gone",
                 worker["master"],
                 worker["pid"],
+                f"{worker['busy']:.2f}",
+                worker["executors"],
+                ", ".join(worker["labels"]) or None,
                 ", ".join(worker["leases"]),
                 moment(worker["started"]),
                 None if worker["connected"] else moment(worker["seen"]),
@@ -151,6 +170,6 @@ def _render_workers(output: Printer, workers: list[dict[str, Any]]) -> None:
             for worker in workers
         ),
         empty="No worker was ever here. Start one with `weft worker`.",
-        optional=("LAST SEEN",),
+        optional=("EXECUTORS", "LABELS", "LAST SEEN"),
         gives=("WORKER", "PIPELINES"),
     )

@@ -39,7 +39,7 @@ from weft.project.definition import HistorySpec, PipelineSpec, Project, StreamSp
 from weft.project.timing import EVENT_TIME, Timing
 from weft.schema.change import with_change
 from weft.schema.path import find_path
-from weft.schema.schema import Field, Schema
+from weft.schema.schema import Field, Schema, nearest
 from weft.sources import shop
 from weft.sources.options import tells_changes
 from weft.steps.compile import compile_step
@@ -66,6 +66,7 @@ def check_draft(
     check_revised(draft, report)
     streams = recorded(draft, checker.streams, report)
     check_history(draft, checker.streams, report)
+    _check_placement(draft, report)
     if report.problems:
         return None
     return Project(
@@ -77,6 +78,23 @@ def check_draft(
         functions=checker.functions,
         folder=str(folder),
     )
+
+
+def _check_placement(draft: Draft, report: Problems) -> None:
+    """Labels are asked of pipelines that there are; the one that reads a source has the name of its stream."""
+    known = [*draft.pipelines, *(name for name, one in draft.streams.items() if one.source)]
+    for name in draft.processing.placement:
+        if name not in known:
+            near = nearest(name, known)
+            report.add(
+                "project.unknown-name",
+                ("processing", "placement", name),
+                f"`placement` names {name!r}, and there is no such pipeline.",
+                f"Did you mean {near!r}?"
+                if near
+                else "Name a pipeline, or a stream with a source.",
+                on_key=True,
+            )
 
 
 @dataclass

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from weft import codec
 from weft.canonical import digest
 from weft.declared.key import Key
-from weft.declared.limit import choice, number, whole
+from weft.declared.limit import Limit, Mistake, choice, number, whole
 from weft.declared.read import nested
 from weft.errors import WeftError
 from weft.project.name import slug
@@ -44,6 +44,34 @@ class MissingNameError(WeftError):
 
     code = "project.unknown-name"
     domain = "missing"
+
+
+def _placement(value: Any) -> Mistake | None:
+    if not isinstance(value, Mapping):
+        return "wrong-type"
+    fits = all(
+        isinstance(name, str)
+        and isinstance(labels, list | tuple)
+        and labels
+        and all(isinstance(label, str) and label for label in labels)
+        for name, labels in value.items()
+    )
+    return None if fits else "unknown-value"
+
+
+class _LabelsByPipeline(Limit):
+    def take(self, value: Any) -> Any:
+        return {name: tuple(labels) for name, labels in value.items()}
+
+
+PLACEMENT = _LabelsByPipeline(
+    "a mapping from pipelines to labels such as {revenue: [large]}",
+    _placement,
+    {
+        "type": "object",
+        "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +138,15 @@ class Processing:
         float,
         Key(number(1, MOST_SECONDS), "A batch that takes longer is cancelled, and runs again.", 60),
     ] = 600.0
+    placement: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Key(
+            PLACEMENT,
+            "Which pipelines run only where: the labels that their worker must have.",
+            {"orders": ["large"]},
+            unsaid="any worker runs any",
+        ),
+    ] = field(default_factory=dict)
     scaling: Annotated[
         ScalingSpec,
         Key(

@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from pyspark.sql import SparkSession
@@ -56,12 +56,14 @@ class Worker:
         feeds: Callable[[str], str | None] = lambda _: None,
         name: str | None = None,
         executors: Bounds | None = None,
+        labels: Sequence[str] = (),
     ) -> None:
         self.id = name or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
         self.spark = spark
         self.storage = storage
         self.faults = faults or Faults.from_environment()
         self._feeds = feeds
+        self._labels = list(labels)
         self._address = address
         self._line = WeaverClient(address)
         self._started = iso(SystemClock().now())
@@ -339,6 +341,7 @@ class Worker:
                 for name, error in self.failures().items()
                 if name in self._assigned
             },
+            "labels": self._labels,
             "load": None if load is None else codec.to_form(load),
         }
         answer = self._line.call("POST", f"/workers/{self.id}/sync", body)

@@ -41,6 +41,8 @@ ALL = "*"
 USABLE = 0.8
 """The share of an executor's time that work can fill: batches are planned and committed between."""
 STEP_S = 5
+LATELY = 0.2
+"""How much the last five seconds count for how busy a pipeline is."""
 KEPT = 5_000
 """So many decisions are kept."""
 START_UP_S = 60.0
@@ -126,6 +128,7 @@ class Scaling:
         self._outlooks = Outlooks()
         self._watched: dict[str, _Watched] = {}
         self._costs: dict[str, deque[MeasuredCost]] = {}
+        self._busy: dict[str, float] = {}
         self._task: asyncio.Task[None] | None = None
         newest = weaver.records.scan(ScalingDecision, "decisions", limit=1, reverse=True)
         self._last = next((one.number for one in newest), 0)
@@ -157,6 +160,15 @@ class Scaling:
         """How many executors a worker should have, if it should have another number than it asked for."""
         watched = self._watched.get(worker)
         return watched.wanted if watched else None
+
+    def busy(self, pipeline: str) -> float:
+        """How many cores a pipeline has kept busy lately."""
+        return self._busy.get(pipeline, 0.0)
+
+    def executors(self, worker: str) -> int | None:
+        """How many executors a worker has, if it has said so."""
+        watched = self._watched.get(worker)
+        return watched.executors.running if watched else None
 
     def cost(self, pipeline: str, *, rule: str | None = None) -> CostView:
         """What a record of a pipeline costs now, and with one more rule."""
@@ -201,6 +213,8 @@ class Scaling:
             return
         knot = self._weaver.knots.newest(pipeline.stream)
         came = work.rows_in if work.arrived is None else work.arrived
+        before = self._busy.get(name, 0.0)
+        self._busy[name] = before + LATELY * (work.run_s / max(work.seconds, 1.0) - before)
         backlog = self._backlog(name, work, knot)
         watched.arrived[name] = watched.arrived.get(name, 0.0) + came
         if backlog is not None:

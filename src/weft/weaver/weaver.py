@@ -118,13 +118,15 @@ class Weaver:
         self.functions = Functions(self.records, self.clock, self.catalog, self.rules, self.knots)
         self.operations = Operations(self)
         self.replays = Replays(self)
-        self.workers = Workers(self.clock, self.catalog, self.leases, self.operations.is_stopped)
+        self.scaling = Scaling(self)
+        self.workers = Workers(
+            self.clock, self.catalog, self.leases, self.operations.is_stopped, self.scaling
+        )
         self.tasks = Tasks(self.workers.connected)
         self.branches = Branches(self)
         self.guards = Guards(self)
         self.watching = Watching(self.records, self.clock, self.knots, self.events)
         self.retention = Retention(self)
-        self.scaling = Scaling(self)
         self.alerts = Alerts(self)
         self._changed = asyncio.Event()
         self._revision = 0

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
 from weft.weaver.catalog import Catalog
 from weft.weaver.leases import LeaseLostError, Leases
+from weft.weaver.sharing import Sharing
 
 FORGET_AFTER = timedelta(hours=1)
 """A worker that was not heard for so long is no longer listed."""
@@ -49,6 +50,8 @@ class WorkerReport:
     pipelines: Mapping[str, Running] = field(default_factory=dict)
     failed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The pipelines that failed and have not tied a knot since, with the error."""
+    labels: tuple[str, ...] = ()
+    """What the project may ask of a worker that runs a pipeline."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,10 @@ class WorkerStatus:
     leases: tuple[str, ...]
     pipelines: Mapping[str, Running]
     failed: Mapping[str, Mapping[str, Any]]
+    labels: tuple[str, ...] = ()
+    busy: float = 0.0
+    """How many cores its pipelines have kept busy lately."""
+    executors: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,16 @@ class Assignment:
     """Whether its newest knot is to be delivered to its sinks before it goes on."""
 
 
+class BusyCores(Protocol):
+    """What is measured of pipelines and workers."""
+
+    def busy(self, pipeline: str) -> float:
+        """How many cores a pipeline has kept busy lately."""
+
+    def executors(self, worker: str) -> int | None:
+        """How many executors a worker has, if it has said so."""
+
+
 @dataclass(frozen=True)
 class _Heard:
     report: WorkerReport
@@ -91,12 +108,19 @@ class Workers:
     """The workers, and the division of pipelines between them. A weaver that starts hears of them within seconds."""
 
     def __init__(
-        self, clock: Clock, catalog: Catalog, leases: Leases, is_stopped: Callable[[str], bool]
+        self,
+        clock: Clock,
+        catalog: Catalog,
+        leases: Leases,
+        is_stopped: Callable[[str], bool],
+        loads: BusyCores,
     ) -> None:
         self._clock = clock
         self._catalog = catalog
         self._leases = leases
         self._is_stopped = is_stopped
+        self._loads = loads
+        self._sharing = Sharing()
         self._heard: dict[str, _Heard] = {}
         self._starting: dict[str, timedelta] = {}
         self.waiting: set[str] = set()
@@ -116,6 +140,9 @@ class Workers:
                 leases=tuple(sorted(self._leases.held_by(name))),
                 pipelines=heard.report.pipelines,
                 failed=heard.report.failed,
+                labels=heard.report.labels,
+                busy=sum(self._loads.busy(one) for one in self._leases.held_by(name)),
+                executors=self._loads.executors(name),
             )
             for name, heard in self._heard.items()
         ]
@@ -183,9 +210,21 @@ class Workers:
                 held[name] = self._leases.renew(name, report.worker, running.token)
             except LeaseLostError:
                 held.pop(name, None)
+        self._sharing.update(
+            {name: self._busy(name) for name in self.connected()},
+            lambda pipeline, worker: worker in self._able(pipeline),
+            settled=all(self._is_settled(name) for name in self.connected()),
+            now=self._clock.elapsed(),
+        )
+        wanted = {
+            name: pipeline
+            for name, pipeline in wanted.items()
+            if report.worker in self._able(name) and not self._sharing.forbids(name, report.worker)
+        }
         share = math.ceil(len(wanted) / max(1, len(self.connected())))
         for name in wanted:
-            if name not in held and len(held) < share:
+            is_alone = self._able(name) == [report.worker]
+            if name not in held and (len(held) < share or is_alone or self._is_expected(name)):
                 given = self._leases.acquire(name, report.worker)
                 if given is not None:
                     held[name] = given
@@ -201,6 +240,27 @@ class Workers:
             for name, lease in held.items()
             if name in wanted
         }
+
+    def _is_expected(self, pipeline: str) -> bool:
+        """Whether a pipeline is on its way to the worker that asks: to others it is forbidden."""
+        move = self._sharing.move
+        return move is not None and move.pipeline == pipeline
+
+    def _busy(self, worker: str) -> dict[str, float]:
+        """How many cores each pipeline of a worker keeps busy."""
+        return {name: self._loads.busy(name) for name in self._leases.held_by(worker)}
+
+    def _is_settled(self, worker: str) -> bool:
+        """Whether a worker runs what it holds."""
+        heard = self._heard[worker].report
+        running = {name for name, one in heard.pipelines.items() if one.state == "running"}
+        return set(self._leases.held_by(worker)) <= running
+
+    def _able(self, pipeline: str) -> list[str]:
+        """The connected workers that have every label that the project asks of who runs a pipeline."""
+        project = self._catalog.find_project()
+        asked = set(project.processing.placement.get(pipeline, ())) if project else set()
+        return [name for name in self.connected() if asked <= set(self._heard[name].report.labels)]
 
     def _note_starts(self, held: Iterable[str], running: Mapping[str, Running]) -> None:
         for name in held:

@@ -35,13 +35,15 @@ class Sync(BaseModel):
     pipelines: dict[str, Running] = {}
     failed: dict[str, dict[str, Any]] = {}
     load: WorkerLoad | None = None
+    labels: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
 
 
 @router.post("/workers/{worker}/sync", response_model=Orders)
 async def sync(weaver: UsesWeaver, worker: str, body: Sync) -> Answer:
     """Report in and learn what to run and do; waits until something changes."""
     report = WorkerReport(
-        worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed
+        *(worker, body.host, body.pid, body.master, body.started, body.pipelines, body.failed),
+        labels=body.labels,
     )
     return Answer(await weaver.sync(report, revision=body.revision, wait=body.wait, load=body.load))
 
