@@ -157,6 +157,32 @@ def test_a_worker_asked_to_stop_ties_the_knot_of_the_batch_in_hand(
     assert_as_if_nothing_had_happened(cluster, undisturbed)
 
 
+def test_pipelines_move_to_a_worker_that_joins_while_records_flow(
+    cluster: Cluster, undisturbed: dict[str, list[str]]
+) -> None:
+    first = cluster.start_worker()
+    tie_first(cluster)
+    second = cluster.start_worker()
+    fed = iter(range(1, BATCHES))
+    for number in fed:
+        cluster.feed("orders", batch(number))
+        if number == BATCHES // 2:
+            cluster.wait(lambda: bool(_leases(cluster).get(second.pid)), "a pipeline moves")
+    assert_as_if_nothing_had_happened(cluster, undisturbed)
+    assert all(_leases(cluster)[worker.pid] for worker in (first, second))
+    assert first.terminate() == 0  # gives its pipelines back
+    cluster.feed("orders", batch(BATCHES))
+    cluster.settle()
+    assert len(_leases(cluster)[second.pid]) == len(TIED)
+    assert cluster.verify() == []
+
+
+def _leases(cluster: Cluster) -> dict[int, list[str]]:
+    """The pipelines of each worker that is connected, by its process."""
+    known = cluster.api.get("/workers").raise_for_status().json()
+    return {one["pid"]: one["leases"] for one in known if one["connected"]}
+
+
 def _holder(cluster: Cluster, *workers: Process) -> tuple[Process, Process]:
     """The worker that runs the pipelines, then the other one, both awake and known to the weaver."""
     first, second = workers

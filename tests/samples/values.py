@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.samples.kept import ADMITTED
 from weft.lineage.facts import (
+    ColumnSummary,
     DataFile,
     Facts,
     FilledPart,
@@ -150,6 +151,7 @@ RICH_FACTS = Facts(
     state=6,
     duration_ms=1250,
     provenance=Recording("sampled", 0.01, (Transformation("rule:few", "56" * 32),)),
+    columns={"total": ColumnSummary(2, 19.5, 4.25), "at": ColumnSummary(0)},
 )
 PINNED = Knot(
     id=KNOT_ID,
@@ -390,19 +392,12 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     Remark: tuple(entry for entry in ADMITTED if isinstance(entry, Remark)),
     AnomalyRecord: (
         AnomalyRecord(
-            *(
-                "orders/7.rate",
-                "orders",
-                7,
-                "rate",
-                MOMENT,
-                0.75,
-                "season",
-                900.0,
-                90.0,
-                110.0,
-                8.0,
-            ),
+            *(0.75, "season", 900.0, 90.0, 110.0, 8.0),
+            id="orders/7.rate",
+            stream="orders",
+            knot=7,
+            measure="rate",
+            at=MOMENT,
             text="rate of orders: 900, where 90 to 110 is expected at this time of day",
             accepted=True,
         ),

@@ -62,6 +62,24 @@ def test_event_times_are_known_per_source_partition(spark: SparkSession, tmp_pat
     }
 
 
+def test_watched_columns_are_summed_up(spark: SparkSession, tmp_path: Path) -> None:
+    columns = """inline(array(
+        (1, 2L, 1.5D, 0.5F, 2.50BD, 'ab', X'00', true, array(1), timestamp '2026-01-01'),
+        (3, 4L, double('nan'), 1.5F, 7.50BD, 'größe', X'0011', false, array(2), null),
+        (null, null, null, null, null, null, null, null, null, null)))"""
+    names = "i", "l", "d", "f", "m", "s", "b", "t", "a", "at"
+    rows = spark.range(1).select(f.expr(columns).alias(*names)).repartition(2)
+    frame = rows.select(f.struct(*names).alias("out"))
+    result = spine.write(
+        frame, prefix="k", outputs={"out": str(tmp_path)}, verdict=None, watched={"out": names}
+    )
+    found = result.columns["out"]
+    means = {"i": 2, "l": 3, "d": 1.5, "f": 1, "m": 5, "s": 4.5, "b": 1.5, "t": 0.5}
+    assert {name: one.mean for name, one in found.items() if one.mean is not None} == means
+    assert {name: one.nulls for name, one in found.items()} == {**dict.fromkeys(names, 1), "at": 2}
+    assert (found["m"].spread, found["d"].spread) == (2.5, 0)
+
+
 def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "out")
     folders = {"out": stream.path, "dead": str(tmp_path / "dead")}

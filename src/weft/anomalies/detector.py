@@ -18,6 +18,8 @@ Kind = Literal["season", "shift", "extreme"]
 
 ALARM = 0.54
 """A likelihood from which on one may want to be told; the score of the benchmark finds its own."""
+ALARM_OF_MANY = 0.7
+"""The same for one of many series that are watched together, where each is unusual now and then."""
 DAY_S = 86_400.0
 BUCKETS = 48
 """Parts of a day that have an expectation each."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from weft.anomalies.detector import ALARM, ALARM_OF_MANY
 from weft.clock import parse_iso
 from weft.lineage.knot import Knot
 
@@ -18,10 +19,14 @@ class Measured:
     at_s: float
     measure: str
     value: float
+    alarm: float = ALARM
+    """The likelihood from which on it is told."""
 
 
 def measures(knot: Knot, before: Knot | None) -> Iterator[Measured]:
-    """The measures of a knot: rate, batch time, lag, and the shares of records that were dead, late or filtered."""
+    """The measures of a knot: rate, batch time, lag, the shares of records that were dead, late or filtered, and how
+    the values of its columns are: the share that is missing, their mean and their spread.
+    """
     at_s = _seconds(knot)
     ledger = knot.ledger
     if before is not None:
@@ -38,6 +43,13 @@ def measures(knot: Knot, before: Knot | None) -> Iterator[Measured]:
         }
         for name, count in shares.items():
             yield Measured(at_s, name, count / ledger.rows_in)
+    written = knot.outputs.get(knot.stream)
+    if written is not None and written.rows:
+        for name, column in knot.columns.items():
+            shown = {"nulls": column.nulls / written.rows, "mean": column.mean}
+            for what, value in {**shown, "spread": column.spread}.items():
+                if value is not None:
+                    yield Measured(at_s, f"{what}.{name}", value, ALARM_OF_MANY)
 
 
 def _seconds(knot: Knot) -> float:

@@ -44,6 +44,20 @@ class Output:
 
 
 @dataclass(frozen=True)
+class ColumnSummary:
+    """What the values of a column looked like in one knot: numbers as they are, texts by their length in bytes."""
+
+    nulls: int
+    mean: float | None = None
+    """None where no value was a number or a text."""
+    spread: float | None = None
+
+
+Columns = Annotated[Mapping[str, ColumnSummary], Field(exclude_if=lambda value: not value)]
+"""Columns by name; left out of the form where none was watched, as in facts of an older version."""
+
+
+@dataclass(frozen=True)
 class StreamSchema:
     """The user's columns of a stream that a knot wrote to: their fingerprint, and their form in Spark's JSON."""
 
@@ -93,6 +107,8 @@ class Facts:
     duration_ms: int = 0
     provenance: Recording | None = None
     """What was written down of its records, if anything."""
+    columns: Columns = field(default_factory=dict)
+    """What its watched columns looked like."""
 
 
 @dataclass(frozen=True)

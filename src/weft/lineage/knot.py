@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from weft import canonical, codec
-from weft.lineage.facts import Facts, Output, Recording, StepRecord
+from weft.lineage.facts import Columns, Facts, Output, Recording, StepRecord
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
 from weft.windows.watermark import Watermarks
@@ -42,6 +42,7 @@ TIED = (
     "completed",
     "duration_ms",
     "provenance",
+    "columns",
 )
 """What a knot takes over from the facts of its batch."""
 UNSEALED = ("status", "hash", "reason")
@@ -105,6 +106,8 @@ class Knot:
     hash: str | None = None
     provenance: Recording | None = None
     """For which records it was written down what was done to them; None for none of them."""
+    columns: Columns = field(default_factory=dict)
+    """What the watched columns of its stream looked like."""
     sealed_form: Annotated[Mapping[str, Any] | None, Field(exclude=True)] = field(
         default=None, repr=False, compare=False
     )

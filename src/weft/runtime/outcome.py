@@ -77,6 +77,7 @@ def commit(
         state=pinned.knot.batch if run.shape.operator else None,
         duration_ms=round((time.monotonic() - started) * 1000),
         provenance=_recording(run, woven),
+        columns=written.columns.get(own.column, {}),
     )
     note = replace(
         _note(pinned, own.stream, moment.value_ms, output),

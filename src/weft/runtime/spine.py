@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
 from weft import codec, kernel
-from weft.lineage.facts import Output
+from weft.lineage.facts import ColumnSummary, Output
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Written:
     verdicts: Mapping[str, int]
     partitions: Mapping[str, PartitionSpan]
     control: tuple[str, ...]
+    columns: Mapping[str, Mapping[str, ColumnSummary]] = field(default_factory=dict)
+    """What the watched columns of each output looked like."""
 
 
 def write(
@@ -40,6 +42,7 @@ def write(
     latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
     hashes: Mapping[str, str] | None = None,
+    watched: Mapping[str, Sequence[str]] | None = None,
     hashed: bool = True,
 ) -> Written:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
@@ -48,13 +51,19 @@ def write(
     With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
     the highest event time up to that one, and how many were `ahead` of it. `stamp` sets `knot`, `at_ms` and, if
     it is in it, `watermark_ms` in `_weft` of every row on the way. `hashes` names the columns that have the hashes of
-    outputs' rows already, where they are not null. Without `hashed` nothing is hashed, to measure what hashes cost.
+    outputs' rows already, where they are not null. `watched` names the columns of outputs whose values are summed up.
+    Without `hashed` nothing is hashed, to measure what hashes cost.
     """
     times = {"partition": "partition", "event_time": "event_time", "latest_ms": latest_ms}
     spec = {
         "prefix": prefix,
         "outputs": [
-            {"column": column, "path": path, "hash": (hashes or {}).get(column)}
+            {
+                "column": column,
+                "path": path,
+                "hash": (hashes or {}).get(column),
+                "watched": list((watched or {}).get(column, ())),
+            }
             for column, path in outputs.items()
         ],
         "verdict": verdict,

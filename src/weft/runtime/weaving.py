@@ -13,7 +13,11 @@ from weft.clock import to_ms
 from weft.gate.spark import select
 from weft.runtime import functions, spine
 from weft.runtime.pipeline import Pinned, RunningPipeline
+from weft.schema.weft import WEFT
 from weft.weaving.weave import Call, Layers, Weave, WovenOutput, compile_weave
+
+WATCHED = 16
+"""So many columns of a stream are watched, the first: what a knot says of them is kept as long as the knot."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
         outputs=outputs,
         # Where a record's way is written down, it was hashed as it is written already.
         hashes={"out": "hash"} if "hash" in woven.frame.columns else {},
+        watched={"out": _watched(woven.frame, run)},
         control="control" if run.shape.operator else None,
         latest_ms=run.shape.latest_ms(pinned),
         # Each row says how far its stream had come before its knot: by that it is early or late further down.
@@ -74,6 +79,14 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
             "watermark_ms": pinned.watermark_ms,
         },
     )
+
+
+def _watched(frame: DataFrame, run: RunningPipeline) -> list[str]:
+    """The columns whose values are watched: not those that say which record it is."""
+    row = frame.schema["out"].dataType
+    assert isinstance(row, StructType)
+    names = [name for name in row.names if name not in (*run.stream.key, WEFT)]
+    return names[:WATCHED]
 
 
 def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from weft.anomalies.detector import ALARM, Detector, Judgement, Kind
-from weft.anomalies.measures import measures
+from weft.anomalies.detector import Detector, Judgement
+from weft.anomalies.measures import Measured, measures
 from weft.clock import Clock, iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
@@ -32,31 +32,18 @@ class AnomalyMissingError(WeftError):
     domain = "missing"
 
 
-@dataclass(frozen=True)
-class AnomalyRecord:
-    """A knot whose measure is unusual: what was expected, what was there, and whether somebody says that it is fine."""
+@dataclass(frozen=True, kw_only=True)
+class AnomalyRecord(Judgement):
+    """A knot whose measure is unusual, and whether somebody says that it is fine."""
 
     id: str
     stream: str
     knot: int
     measure: str
     at: str
-    likelihood: float
-    kind: Kind
-    observed: float
-    low: float
-    high: float
-    deviation: float
     text: str
     accepted: bool = False
     """Whether somebody said that it is not an anomaly; what deviates about as much is not told again."""
-
-    @property
-    def judgement(self) -> Judgement:
-        """As the detector said it."""
-        return Judgement(
-            self.likelihood, self.kind, self.observed, self.low, self.high, self.deviation
-        )
 
 
 class Watching:
@@ -104,7 +91,7 @@ class Watching:
 
     def accept(self, name: str) -> AnomalyRecord:
         """Take in that something was not an anomaly."""
-        stream, _, rest = name.rpartition("/")
+        stream, _, rest = name.partition("/")
         number, _, measure = rest.partition(".")
         found = (
             self._records.find(AnomalyRecord, "anomalies", stream, int(number), measure)
@@ -121,7 +108,7 @@ class Watching:
         )
         detector = self._detectors.get(found.stream, {}).get(found.measure)
         if detector is not None:
-            detector.accept(found.judgement)
+            detector.accept(found)
         return accepted
 
     def _learn(self, stream: str, *, before: int) -> None:
@@ -141,25 +128,25 @@ class Watching:
         for one in found[-KEPT:]:
             detector = self._detectors[stream].get(one.measure)
             if one.accepted and detector is not None:
-                detector.accept(one.judgement)
+                detector.accept(one)
 
-    def _observed(self, knot: Knot) -> Iterator[tuple[str, Judgement]]:
+    def _observed(self, knot: Knot) -> list[tuple[Measured, Judgement]]:
         known = self._detectors[knot.stream]
         judged = [
-            (one.measure, known.setdefault(one.measure, Detector()).observe(one.at_s, one.value))
+            (one, known.setdefault(one.measure, Detector()).observe(one.at_s, one.value))
             for one in measures(knot, self._seen.get(knot.stream))
         ]
         self._seen[knot.stream] = knot
-        return iter(judged)
+        return judged
 
     def _judged(self, knot: Knot) -> Iterator[AnomalyRecord]:
-        for measure, judgement in self._observed(knot):
-            if judgement.likelihood >= ALARM:
+        for one, judgement in self._observed(knot):
+            if judgement.likelihood >= one.alarm:
                 yield AnomalyRecord(
-                    id=f"{knot.stream}/{knot.number}.{measure}",
+                    id=f"{knot.stream}/{knot.number}.{one.measure}",
                     stream=knot.stream,
                     knot=knot.number,
-                    measure=measure,
+                    measure=one.measure,
                     at=iso(self._clock.now()),
                     likelihood=round(judgement.likelihood, 4),
                     kind=judgement.kind,
@@ -167,5 +154,5 @@ class Watching:
                     low=judgement.low,
                     high=judgement.high,
                     deviation=judgement.deviation,
-                    text=f"{measure} of {knot.stream}: {judgement.explanation}",
+                    text=f"{one.measure} of {knot.stream}: {judgement.explanation}",
                 )

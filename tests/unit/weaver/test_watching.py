@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
+from types import MappingProxyType
 
 import pytest
 
 from tests.samples.values import VALUES
 from tests.unit.weaver.test_http import ask, deployed
+from weft.anomalies.measures import measures
 from weft.cli.terminal import path_to
 from weft.clock import SystemClock, iso
+from weft.lineage.facts import ColumnSummary, Output
 from weft.lineage.knot import Knot, Status
 from weft.lineage.ledger import Ledger
 from weft.weaver import watching
@@ -24,7 +29,13 @@ START = SystemClock().now()
 SAMPLE: Knot = VALUES[Knot][0]
 
 
-def knot(number: int, *, rows: int = 100, dead: int = 0) -> Knot:
+def knot(
+    number: int,
+    *,
+    rows: int = 100,
+    dead: int = 0,
+    columns: Mapping[str, ColumnSummary] = MappingProxyType({}),
+) -> Knot:
     at = iso(START + timedelta(seconds=number))
     ledger = Ledger(rows_in=rows, out=rows - dead, dead=dead)
     return replace(
@@ -35,6 +46,8 @@ def knot(number: int, *, rows: int = 100, dead: int = 0) -> Knot:
         completed=at,
         status=Status.COMPLETE,
         ledger=ledger,
+        outputs={"orders": Output(rows - dead, 1000, "00")},
+        columns=columns,
         watermark=None,
         duration_ms=40 + number % 5,
         hash=None,
@@ -74,6 +87,29 @@ def test_a_rate_and_a_share_that_were_never_seen_are_told_once(run: Run) -> None
     [found] = [one for one in run.watching.all() if one.measure == "dead_share"]
     assert (found.id, found.observed) == ("orders/301.dead_share", 0.6)
     assert "dead_share of orders: 0.6, where" in found.text
+
+
+@pytest.mark.parametrize("column", ["total", "a/b.c", "Größe 'x'"])
+def test_a_column_that_looks_otherwise_is_told_and_can_be_accepted(column: str) -> None:
+    run, chance = Run(), Random(3)
+    for number in range(1, 400):
+        usual = ColumnSummary(nulls=number % 4, mean=chance.gauss(50, 1), spread=chance.gauss(9, 1))
+        run.tie(knot(number, columns={column: usual}))
+    before = len(run.watching.all())
+    assert before <= 3
+    shifted = ColumnSummary(nulls=70, mean=80.0, spread=9.0)
+    assert run.tie(knot(400, columns={column: shifted})) == [f"nulls.{column}", f"mean.{column}"]
+    [found] = [one for one in run.watching.all() if one.id == f"orders/400.mean.{column}"]
+    assert f"mean.{column} of orders: 80, where" in found.text
+    run.watching.accept(found.id)
+    run.start()
+    again = replace(knot(401), columns={column: replace(shifted, mean=81.0)})
+    assert f"mean.{column}" not in run.tie(again)
+
+
+def test_a_knot_without_rows_says_nothing_of_its_columns() -> None:
+    empty = knot(1, rows=0, columns={"total": ColumnSummary(nulls=0)})
+    assert {one.measure for one in measures(empty, None)} == {"batch_ms"}
 
 
 def test_what_was_accepted_is_not_told_again_nor_after_a_start(run: Run) -> None:

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 import weft.kernel.hash.HashSum;
 import weft.kernel.json.Json;
 import weft.kernel.table.DataFile;
@@ -15,10 +16,13 @@ final class OutputReport implements Serializable {
 
   final List<DataFile> files = new ArrayList<>();
   final HashSum hash = new HashSum();
+  final TreeMap<String, ColumnSummary> columns = new TreeMap<>();
 
   void add(OutputReport other) {
     files.addAll(other.files);
     hash.add(other.hash);
+    other.columns.forEach(
+        (name, summary) -> columns.computeIfAbsent(name, each -> new ColumnSummary()).add(summary));
   }
 
   ObjectNode toJson() {

@@ -1,6 +1,7 @@
 package weft.kernel.spine;
 
 import java.io.Serializable;
+import java.util.ArrayList;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.spark.ParquetFiles;
 
@@ -13,6 +14,7 @@ import weft.kernel.spark.ParquetFiles;
  * @param files how its files are written
  * @param hash place of the column that has the hash of a row where it is known, or -1
  * @param isHashed whether rows and files are hashed, as they are unless their cost is measured
+ * @param watched the columns whose values are summed up
  */
 record OutputSpec(
     String column,
@@ -21,5 +23,6 @@ record OutputSpec(
     StructType schema,
     ParquetFiles files,
     int hash,
-    boolean isHashed)
+    boolean isHashed,
+    ArrayList<WatchedColumn> watched)
     implements Serializable {}

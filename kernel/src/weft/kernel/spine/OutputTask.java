@@ -32,6 +32,8 @@ final class OutputTask {
   private final int system;
   private final UnsafeRow systemRow;
   private final Stamp.Setter stamp;
+  private final WatchedColumn[] watched;
+  private final ColumnSummary[] summaries;
   private ParquetFile writer;
 
   OutputTask(OutputSpec spec, String prefix, int partition, Stamp stamp, OutputReport report) {
@@ -50,6 +52,11 @@ final class OutputTask {
         system < 0 ? new StructType() : (StructType) schema.fields()[system].dataType();
     this.systemRow = new UnsafeRow(inner.length());
     this.stamp = stamp == null || system < 0 ? null : stamp.on(inner, spec.column());
+    this.watched = spec.watched().toArray(WatchedColumn[]::new);
+    this.summaries = new ColumnSummary[watched.length];
+    for (int i = 0; i < watched.length; i++) {
+      summaries[i] = report.columns.computeIfAbsent(watched[i].name(), n -> new ColumnSummary());
+    }
   }
 
   /** Writes this output's struct of a woven row, if it has one. */
@@ -66,6 +73,9 @@ final class OutputTask {
       stamp.set(systemRow);
     }
     writer.write(row);
+    for (int i = 0; i < watched.length; i++) {
+      watched[i].take(row, summaries[i]);
+    }
     if (!spec.isHashed()) {
       hash.skip();
     } else if (spec.hash() >= 0 && !woven.isNullAt(spec.hash())) {

@@ -28,12 +28,13 @@ public final class Spine {
    *
    * @param frame one nullable struct column per output, an int column of verdicts, optionally a
    *     string column of control values
-   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …, "hash": …}, …],
+   * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …, "hash": …,
+   *     "watched": […]}, …],
    *     "verdict": …, "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …},
    *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}, "hashed": …}}; rows and files are
    *     hashed unless it says that they are not, which is for measuring alone
-   * @return per output its rows, bytes, hash and files; how often each verdict came; per source
-   *     partition its event times; control values
+   * @return per output its rows, bytes, hash and files; how its watched columns look; how often
+   *     each verdict came; per source partition its event times; control values
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {
     ObjectNode spec = Json.parseObject(specJson);
@@ -77,7 +78,14 @@ public final class Spine {
         rows,
         ParquetFiles.of(spark, rows),
         ordinal(schema, output.path("hash").asText(null)),
-        isHashed);
+        isHashed,
+        watched(rows, output.path("watched")));
+  }
+
+  private static ArrayList<WatchedColumn> watched(StructType rows, JsonNode names) {
+    ArrayList<WatchedColumn> columns = new ArrayList<>();
+    names.forEach(name -> columns.add(WatchedColumn.of(rows, name.asText())));
+    return columns;
   }
 
   private static int ordinal(StructType schema, String column) {

@@ -45,6 +45,11 @@ final class SpineReport implements Serializable {
     for (int i = 0; i < specs.size(); i++) {
       written.set(specs.get(i).column(), outputs.get(i).toJson());
     }
+    ObjectNode columns = json.putObject("columns");
+    for (int i = 0; i < specs.size(); i++) {
+      ObjectNode summaries = columns.putObject(specs.get(i).column());
+      outputs.get(i).columns.forEach((name, summary) -> summaries.set(name, summary.toJson()));
+    }
     ObjectNode counts = json.putObject("verdicts");
     verdicts.forEach((verdict, count) -> counts.put(verdict.toString(), count));
     if (withoutVerdict > 0) {
