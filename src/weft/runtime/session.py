@@ -7,6 +7,7 @@ Called by the worker, the test kit and the benches; nothing else starts Spark.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,7 +39,10 @@ THRIFTY = "-XX:+UseParallelGC"
 JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 """Where whoever starts the process may choose another collector; Java does not start with two."""
 
+DRIVER_MEMORY, EXECUTOR_MEMORY = "spark.driver.memory", "spark.executor.memory"
+
 CODE_CACHE = "spark.sql.codegen.cache.maxEntries"
+"""Compiled code is kept for all pipelines at once; those of the next batch find theirs."""
 CODE_SHARE = 15
 """Megabytes of memory for each piece of compiled code that is kept: of hostile rules it takes up to six."""
 LEAST_CODE = 100
@@ -69,8 +73,6 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # A batch is one select over all outputs: compiled whole, however many columns they have together.
     "spark.sql.codegen.maxFields": "10000",
-    # Compiled code is kept for all pipelines at once; those of the next batch find theirs.
-    CODE_CACHE: "500",
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.ui.explainMode": "simple",
@@ -138,7 +140,8 @@ def create(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         **SETTINGS,
-        **({**LOCAL_SETTINGS, **_sizes(_heap_mb())} if local else {}),
+        **(LOCAL_SETTINGS if local else {}),
+        **_sizes(conf or {}, local=local),
         **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {_java()}",
         "spark.executor.extraJavaOptions": _java(),
@@ -164,10 +167,25 @@ def _heap_mb() -> int:
     return max(1024, allowed // 4 // 2**20)
 
 
-def _sizes(heap_mb: int) -> dict[str, str]:
-    """Settings that go by the memory there is."""
-    kept = max(LEAST_CODE, heap_mb // CODE_SHARE)
-    return {"spark.driver.memory": f"{heap_mb}m", CODE_CACHE: str(kept)}
+def _sizes(conf: Mapping[str, str], *, local: bool) -> dict[str, str]:
+    """Settings that go by the memory there is: by what is asked for, where somebody does."""
+    # Code is compiled where tasks run: in one process by the driver, else by executors.
+    name, usual = (DRIVER_MEMORY, f"{_heap_mb()}m") if local else (EXECUTOR_MEMORY, "1g")
+    kept = max(LEAST_CODE, _megabytes(conf.get(name, usual)) // CODE_SHARE)
+    return {CODE_CACHE: str(kept), **({DRIVER_MEMORY: usual} if local else {})}
+
+
+def _megabytes(size: str) -> int:
+    """A size of memory as Spark reads it: a number with its unit, megabytes without."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
+    if found is None:
+        raise SessionError(
+            f"Spark's memory cannot be '{size}'.",
+            code="session.memory",
+            domain="user",
+            hint="Write a whole number and its unit, as in 4g or 900m.",
+        )
+    return (int(found[1]) << 10 * "kmgt".index(found[2] or "m")) >> 10
 
 
 def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:

@@ -37,3 +37,26 @@ def test_a_collector_that_was_chosen_stays(monkeypatch: pytest.MonkeyPatch, name
     assert session.THRIFTY in session._java()
     monkeypatch.setenv(name, "-XX:+UseSerialGC")
     assert session.THRIFTY not in session._java()
+
+
+@pytest.mark.parametrize(
+    ("conf", "local", "kept"),
+    [
+        ({"spark.driver.memory": "3g"}, True, 204),
+        ({"spark.driver.memory": "3072"}, True, 204),
+        ({"spark.driver.memory": "1g", "spark.executor.memory": "16g"}, True, session.LEAST_CODE),
+        ({}, False, session.LEAST_CODE),
+        ({"spark.driver.memory": "1g", "spark.executor.memory": "3145728kb"}, False, 204),
+    ],
+)
+def test_as_much_compiled_code_is_kept_as_fits_the_memory_that_is_asked_for(
+    conf: dict[str, str], local: bool, kept: int
+) -> None:
+    assert session._sizes(conf, local=local)[session.CODE_CACHE] == str(kept)
+
+
+@pytest.mark.parametrize("size", ["", "1.5g", "much", "-1g"])
+def test_memory_that_spark_cannot_read_is_refused(size: str) -> None:
+    with pytest.raises(session.SessionError) as caught:
+        session._sizes({"spark.driver.memory": size}, local=True)
+    assert caught.value.code == "session.memory"
