@@ -51,6 +51,7 @@ from weft.streams.note import Definitions, Note
 from weft.streams.storage import Owner
 from weft.weaver.alerts import Alert
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
+from weft.weaver.decisions import Judged, ScalingDecision
 from weft.weaver.events import Event
 from weft.weaver.expiring import ExpiredRows
 from weft.weaver.functions import DeployRecord
@@ -58,7 +59,6 @@ from weft.weaver.identity import StoreRecord
 from weft.weaver.knots import Batch, Head, Use
 from weft.weaver.leases import Lease
 from weft.weaver.loads import LoadPage
-from weft.weaver.scaling import Judged, ScalingDecision
 from weft.weaver.watching import AnomalyRecord
 from weft.weaving.rule import Deed, Rule, RuleStatus
 from weft.weaving.trail import Transformation

@@ -12,7 +12,7 @@ from tests.unit.weaver.chain import make_weaver, tie
 from tests.unit.weaver.test_http import ask
 from weft.clock import ManualClock
 from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad
-from weft.weaver import scaling
+from weft.weaver import decisions
 from weft.weaver.weaver import Weaver
 from weft.weaver.workers import Running, WorkerReport
 from weft.weaving.rule import Rule
@@ -47,9 +47,9 @@ class Busy:
             self.weaver.workers.note(_report())
             self.weaver.scaling.heard("w", WorkerLoad(self.executors, {"clean": work}))
 
-    def decide(self) -> scaling.ScalingDecision:
+    def decide(self) -> decisions.ScalingDecision:
         asyncio.run(self.weaver.scaling.decide())
-        return self.weaver.scaling.decisions()[0]
+        return self.weaver.scaling.decisions.newest()[0]
 
     def obey(self) -> None:
         wanted = self.weaver.scaling.wanted("w")
@@ -113,7 +113,7 @@ def test_a_decision_is_judged_when_its_executors_have_been_there() -> None:
     busy.decide()
     busy.work(500)
     busy.decide()
-    first = busy.weaver.scaling.decisions()[-1]
+    first = busy.weaver.scaling.decisions.newest()[-1]
     assert first.judged is not None
     assert first.judged.verdict == "kept" and round(first.judged.came, 2) == 6.25
     late = Busy()
@@ -123,7 +123,7 @@ def test_a_decision_is_judged_when_its_executors_have_been_there() -> None:
     late.decide()
     late.work(500, backlog=100_000)
     late.decide()
-    judged = late.weaver.scaling.decisions()[-1].judged
+    judged = late.weaver.scaling.decisions.newest()[-1].judged
     assert judged is not None and judged.verdict == "broken" and judged.lag_s > 60
 
 
@@ -141,14 +141,14 @@ def test_a_weaver_that_starts_goes_on_from_what_workers_say() -> None:
 
 
 def test_old_decisions_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scaling, "KEPT", 3)
+    monkeypatch.setattr(decisions, "KEPT", 3)
     busy = Busy()
     for _ in range(5):
         busy.work(10)
         busy.decide()
-    assert [one.number for one in busy.weaver.scaling.decisions()] == [5, 4, 3]
-    assert [one.number for one in busy.weaver.scaling.decisions(limit=1)] == [5]
-    assert busy.weaver.scaling.decisions(worker="other") == []
+    assert [one.number for one in busy.weaver.scaling.decisions.newest()] == [5, 4, 3]
+    assert [one.number for one in busy.weaver.scaling.decisions.newest(limit=1)] == [5]
+    assert busy.weaver.scaling.decisions.newest(worker="other") == []
 
 
 def test_a_worker_that_is_gone_is_not_decided_for() -> None:
@@ -156,7 +156,7 @@ def test_a_worker_that_is_gone_is_not_decided_for() -> None:
     busy.work(500)
     busy.clock.advance(timedelta(hours=2))
     asyncio.run(busy.weaver.scaling.decide())
-    assert busy.weaver.scaling.decisions() == []
+    assert busy.weaver.scaling.decisions.newest() == []
 
 
 def test_a_clock_that_is_set_back_stops_nothing() -> None:

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from weft.weaver.costing import CostView
+from weft.weaver.decisions import ScalingDecision
 from weft.weaver.loads import LoadView
 from weft.weaver.routes import Answer, UsesWeaver, make_router
-from weft.weaver.scaling import CostView, ScalingDecision
 
 router = make_router("scaling")
 
@@ -38,4 +39,4 @@ async def cost(weaver: UsesWeaver, pipeline: str, rule: str | None = None) -> An
 @router.get("/scaling/decisions", response_model=list[ScalingDecision])
 async def decisions(weaver: UsesWeaver, worker: str | None = None, limit: Many = 100) -> Answer:
     """How many executors workers should have had, why, and what came of it, newest first."""
-    return Answer(weaver.scaling.decisions(worker=worker, limit=limit))
+    return Answer(weaver.scaling.decisions.newest(worker=worker, limit=limit))
