@@ -49,13 +49,15 @@ def replay(
     settings: Mapping[str, Any] | None = None,
     functions: Mapping[str, str] | None = None,
     project: str | Path | None = None,
+    speed: float | None = None,
     weaver: str = DEFAULT_WEAVER,
 ) -> Replayed:
     """Run recorded knots of a stream again, as `weft replay run` does, and return their rows with a comparison.
 
     `knots` are the first and the last; `start` and `end` are times in ISO 8601. What is different may be rules in
     addition, rules left out, records left out by a condition or added, settings of the project, versions of functions,
-    or another project file. Rows are read where the weaver's storage is, so it must be at hand.
+    or another project file. With a `speed`, knots begin as far apart as they did, so many times faster. Rows are read
+    where the weaver's storage is, so it must be at hand.
     """
     client = WeaverClient(weaver, timeout=LONGEST_ANSWER_S)
     body = {
@@ -65,6 +67,7 @@ def replay(
         "since": start,
         "until": end,
         "source": source,
+        "speed": speed,
         "change": {
             "rules": list(rules),
             "without": list(without),

@@ -337,6 +337,7 @@ RICH_OPERATION = Operation(
                 knots=7,
                 rows=70,
                 bytes=7000,
+                speed=2.5,
             )
         ),
         steps.CompareRows("revenue", 3, 9),

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import weft
+from weft.clock import parse_iso
 from weft.loading.load import load
 from weft.runtime import checkpoints
 from weft.testing import Play, play
@@ -103,6 +104,18 @@ def test_a_replay_from_the_source_on_verifies(past: Play) -> None:
     assert found["verified"] is True
     assert [leg["pipeline"] for leg in found["legs"]] == ["orders", "clean", "revenue"]
     assert [leg["knots"] for leg in found["legs"]] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("stream", ["clean-orders", "revenue"])
+def test_a_replay_at_the_speed_of_then_takes_as_long_and_verifies(past: Play, stream: str) -> None:
+    tied = {knot.number: parse_iso(knot.now) for knot in past.knots(stream)}
+    first, last = min(tied), max(tied)
+    started = time.monotonic()
+    found = replay(past, stream, after=0, speed=2)
+    assert time.monotonic() - started >= (tied[last] - tied[first]).total_seconds() / 2
+    assert found["verified"] is True
+    assert found["legs"][0]["behind_s"] >= 0
+    assert replay(past, stream, after=0)["legs"][0]["behind_s"] is None
 
 
 def test_a_replay_leaves_no_trace_in_what_is_live(run: Play) -> None:

@@ -118,6 +118,12 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Any]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Another project file.",
 )
+@click.option(
+    "--speed",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    metavar="TIMES",
+    help="Let knots begin as far apart as they did, so many times faster; default: as fast as can be.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--note", help="Why.")
 @click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
@@ -137,6 +143,7 @@ def run(
     settings: tuple[str, ...],
     functions: tuple[str, ...],
     project: Path | None,
+    speed: float | None,
     dry_run: bool,
     note: str | None,
     author: str,
@@ -156,6 +163,7 @@ def run(
         "since": since,
         "until": until,
         "source": source,
+        "speed": speed,
         "change": {
             "rules": [{"stream": on or stream, "steps": steps}] if steps else [],
             "without": list(without),
@@ -282,6 +290,8 @@ def render_replay(output: Printer, found: dict[str, Any]) -> None:
         output.line(
             f"  {leg['stream']}: {leg['knots']} knots, {leg['rows']:,} rows, {leg['seconds']:.1f} s  {speed}"
         )
+        if leg["behind_s"] is not None:
+            output.line(f"    at most {leg['behind_s']:.1f} s behind the pace that was asked for")
     if found["verified"] is True:
         output.line("Everything came out as it is recorded.", style="green")
     elif found["first"] is not None and not found["changes"]:

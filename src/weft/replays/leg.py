@@ -54,6 +54,8 @@ class Leg:
     knots: int = 0
     rows: int = 0
     bytes: int = 0
+    speed: float | None = None
+    """How many times as fast as they were recorded its knots begin; None is as fast as can be."""
 
     def describe(self) -> str:
         """What it does, in a line."""
@@ -66,4 +68,5 @@ class Leg:
         warm = f", with knots {self.begin + 1} to {self.after} before them" * (
             self.begin < self.after
         )
-        return f"run {knots} again{start}{warm} ({self.rows:,} rows)"
+        pace = "" if self.speed is None else f", {self.speed:g} times as fast as they came"
+        return f"run {knots} again{start}{warm}{pace} ({self.rows:,} rows)"

@@ -40,6 +40,8 @@ class LegReport:
     """How many knots differ from what is recorded."""
     mismatches: tuple[Mismatch, ...] = ()
     """The first of what differs, in the order of knots."""
+    behind_s: float | None = None
+    """The furthest that a knot began after its time, where a speed was asked for."""
 
 
 def compare(recorded: Knot, found: Facts) -> list[Mismatch]:

@@ -20,3 +20,5 @@ class ReplayRequest:
     upto: int
     source: str | None = None
     what_if: ReplayChange = field(default_factory=ReplayChange)
+    speed: float | None = None
+    """How many times as fast as they were recorded; None is as fast as can be."""

@@ -21,6 +21,7 @@ from weft.replays.leg import Leg
 from weft.runtime.edited import Edited
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.shape import Shape
+from weft.runtime.tempo import Tempo
 from weft.streams.read import Script, TableReading
 from weft.streams.storage import Storage
 from weft.streams.table import Table
@@ -57,6 +58,8 @@ class ReplayedPipeline(RunningPipeline):
     """The batch of Spark's that runs the first of them."""
     look: Callable[[DataFrame, Pinned], None] | None = None
     """Shown the rows of each batch before they are woven."""
+    tempo: Tempo | None = None
+    """Says when each batch may be woven, where that is not at once."""
     tied_one: Callable[[], None] = field(kw_only=True, default=lambda: None)
     """Called whenever a knot was run again."""
 
@@ -68,7 +71,9 @@ class ReplayedPipeline(RunningPipeline):
     @cached_property
     def shape(self) -> Shape:
         """The live pipeline's, or that of recorded rows which are changed; looked at, where somebody looks."""
-        made = Edited(self) if self.leg.edits else self.streamed
+        made: Shape = Edited(self) if self.leg.edits else self.streamed
+        if self.tempo is not None:
+            made = cast(Shape, _Paced(made, self.tempo))
         return made if self.look is None else cast(Shape, _Looked(made, self.look))
 
     def pin(self, batch: int) -> Pinned:
@@ -120,6 +125,21 @@ class ReplayedPipeline(RunningPipeline):
         """The table in which the stream lives."""
         assert isinstance(self.storage, Workspace)
         return Table(self.spark, self.storage.live.table(self.stream.name))
+
+
+class _Paced:
+    """A shape whose frames are prepared when it is their time."""
+
+    def __init__(self, shape: Shape, tempo: Tempo) -> None:
+        self._shape = shape
+        self._tempo = tempo
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shape, name)
+
+    def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        self._tempo.wait(pinned.knot)
+        return self._shape.prepare(frame, pinned)
 
 
 class _Looked:

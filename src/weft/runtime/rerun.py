@@ -23,6 +23,7 @@ from weft.runtime.batch import weave_batch
 from weft.runtime.past import check_files, frame_of
 from weft.runtime.replayed import ReplayedPipeline, Workspace
 from weft.runtime.scripted import run_script
+from weft.runtime.tempo import Tempo
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 
@@ -50,8 +51,9 @@ def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> Le
     _check_room(worker.storage, leg)
     pins = recorded_pins(worker, leg)
     watch = _Watch(worker, operation, leg, len(pins))
+    tempo = None if leg.speed is None else Tempo(leg.speed, watch.look)
     runs = [
-        replayed_pipeline(worker, operation, leg, phase, what_if, pins, watch.tied)
+        replayed_pipeline(worker, operation, leg, phase, what_if, pins, watch.tied, tempo)
         for phase in leg.phases
     ]
     found = (
@@ -64,7 +66,7 @@ def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> Le
         ]
     )
     if found:  # rows that are not what they were would only show what is known already
-        return _report(leg, [], found, started)
+        return _report(leg, [], found, started, tempo)
     for run, phase in zip(runs, leg.phases, strict=True):
         if leg.stateful and not leg.edits:
             run_script(run, leg, still_wanted=watch.look)
@@ -75,11 +77,15 @@ def rerun(worker: Worker, operation: str, leg: Leg, what_if: ReplayChange) -> Le
         for run, phase in zip(runs, leg.phases, strict=True)
         for one in _differing(run, leg, phase)
     ]
-    return _report(leg, pins, found, started)
+    return _report(leg, pins, found, started, tempo)
 
 
 def _report(
-    leg: Leg, pins: Sequence[Pinned], found: Sequence[Mismatch], started: float
+    leg: Leg,
+    pins: Sequence[Pinned],
+    found: Sequence[Mismatch],
+    started: float,
+    tempo: Tempo | None,
 ) -> LegReport:
     return LegReport(
         pipeline=leg.pipeline,
@@ -89,6 +95,7 @@ def _report(
         seconds=round(time.monotonic() - started, 3),
         differing=len({one.knot for one in found}),
         mismatches=tuple(found[:MOST_MISMATCHES]),
+        behind_s=None if tempo is None else round(tempo.behind_s, 3),
     )
 
 
@@ -129,6 +136,7 @@ def replayed_pipeline(
     what_if: ReplayChange,
     pins: Sequence[Pinned],
     tied: Callable[[], None] = lambda: None,
+    tempo: Tempo | None = None,
 ) -> ReplayedPipeline:
     """A pipeline as one phase of a leg defines it, over a workspace of this name."""
     form = worker.weaver("GET", f"/workers/{worker.id}/project?version={phase.project}")
@@ -157,6 +165,7 @@ def replayed_pipeline(
         pins=[pinned for pinned in pins if pinned.knot.number <= phase.upto],
         first_batch=leg.state.batch + 1 if leg.state else 0,
         tied_one=tied,
+        tempo=tempo,
     )
 
 

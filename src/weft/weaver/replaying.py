@@ -170,6 +170,7 @@ class _Plan:
             streams=written,
             recorded=tuple(name for name in pipeline.inputs if name not in made),
             edits=self._only_edits(pipeline, made),
+            speed=self._asked.speed,
         )
         if not leg.edits:
             leg = await self._begun(leg, pipeline)

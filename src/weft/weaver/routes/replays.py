@@ -24,6 +24,7 @@ from weft.weaver.routes.operations import view as view_operation
 router = make_router("replays")
 
 MOST_ADDED = 10_000
+MOST_SPEED = 1e6
 Added = Annotated[list[dict[str, Any]], Field(max_length=MOST_ADDED)]
 
 
@@ -48,6 +49,7 @@ class Asked(Body):
     since: str | None = None
     until: str | None = None
     source: str | None = None
+    speed: Annotated[float, Field(gt=0, le=MOST_SPEED)] | None = None
     change: Changed = Changed()
     author: Text | None = None
     note: Text | None = None
@@ -110,7 +112,7 @@ async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
         add=change.add,
         project=tried,
     )
-    asked = ReplayRequest(body.stream, *span, source=body.source, what_if=what_if)
+    asked = ReplayRequest(body.stream, *span, source=body.source, what_if=what_if, speed=body.speed)
     request = codec.to_form(asked)
     if dry_run:
         steps = await weaver.operations.plan("replay", request)
