@@ -39,6 +39,9 @@ class Metrics:
         self._ahead = self._counter("stream_ahead_records", "Records from the future")
         self._dead = self._counter("stream_dead_records", "Records that could not be processed")
         self._filtered = self._counter("stream_filtered_records", "Records that were filtered out")
+        self._unusual = self._counter(
+            "stream_anomalies", "Measures of knots that were unusual", "measure"
+        )
         self._written = self._counter("stream_records_written", "Rows written", "stream")
         self._state_bytes = self._gauge("stream_state_bytes", "Size of operator state", "pipeline")
         self._state_rows = self._gauge("stream_state_rows", "Entries of operator state", "pipeline")
@@ -67,6 +70,10 @@ class Metrics:
             if place not in self._watermarks:
                 self._lag.labels(*place).set_function(partial(self._lag_of, place))
             self._watermarks[place] = watermark
+
+    def unusual(self, pipeline: str, measure: str) -> None:
+        """Count a measure of a knot that was unusual."""
+        self._unusual.labels(pipeline, measure).inc()
 
     def state(self, pipeline: str, size: StateSize) -> None:
         """Take in what a worker says of the state of a pipeline."""

@@ -240,7 +240,8 @@ class Weaver:
         self.events.wake()
         if knot.status is Status.IN_PROGRESS:
             self.metrics.tied(tied)
-            self.watching.tied(tied)
+            for found in self.watching.tied(tied):
+                self.metrics.unusual(tied.pipeline, found.measure)
             self.guards.check(tied)
         return tied
 

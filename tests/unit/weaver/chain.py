@@ -47,7 +47,12 @@ def tie(
 ) -> int:
     """One more knot of a stream."""
     knot = pin(weaver, stream, consumed=consumed, rule=rule)
-    facts = Facts(
+    return weaver.knots.complete(knot, made(stream), lambda _: []).number
+
+
+def made(stream: str) -> Facts:
+    """What a batch of one record has written."""
+    return Facts(
         outputs={stream: Output(1, 10, "ab" * 32)},
         schema="cd" * 32,
         schemas={},
@@ -55,7 +60,6 @@ def tie(
         steps=(),
         completed="2026-01-01T00:00:00Z",
     )
-    return weaver.knots.complete(knot, facts, lambda _: []).number
 
 
 def cut(weaver: Weaver, stream: str, *, keep: int) -> None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pytest
 
 from tests.samples.values import VALUES
+from tests.unit.weaver.chain import made, make_weaver, pin
 from tests.unit.weaver.test_http import ask, deployed
 from weft.anomalies.measures import measures
 from weft.cli.terminal import path_to
@@ -155,3 +156,14 @@ def test_one_is_listed_and_accepted_by_its_address() -> None:
 def test_an_anomaly_that_never_was(run: Run, name: str) -> None:
     with pytest.raises(AnomalyMissingError):
         run.watching.accept(name)
+
+
+def test_what_is_unusual_is_counted_once_for_scrapers(monkeypatch: pytest.MonkeyPatch) -> None:
+    weaver = make_weaver()
+    pinned = pin(weaver, "orders")
+    monkeypatch.setattr(weaver.leases, "check", lambda *_: None)
+    monkeypatch.setattr(weaver.watching, "tied", lambda _: [VALUES[AnomalyRecord][0]])
+    for _ in range(2):  # a worker may complete a knot again
+        weaver.complete("orders", pinned.number, made("orders"), worker="w", token=1)
+    found = {"pipeline": "orders", "measure": "rate"}
+    assert weaver.metrics.registry.get_sample_value("stream_anomalies_total", found) == 1
