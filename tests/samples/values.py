@@ -155,6 +155,7 @@ RICH_FACTS = Facts(
 )
 PINNED = Knot(
     id=KNOT_ID,
+    flagged=True,
     stream="orders",
     pipeline="orders",
     number=1,

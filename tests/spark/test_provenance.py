@@ -17,6 +17,7 @@ from weft.lineage.provenance import RecordProvenance, record_provenance
 from weft.streams.storage import Storage
 from weft.testing import Play, play
 from weft.weaver.verification import verify_storage
+from weft.weaver.watching import Watching
 
 FULL = {"provenance": "full"}
 MASK = '''
@@ -135,6 +136,27 @@ def test_a_sample_is_stable_by_key_and_has_what_was_flagged(tmp_path: Path) -> N
             assert clean_told[who].came == hashes(run, "orders")[who]
         written = hashes(run, "clean-orders")
         assert all(one.left == written[who] for who, one in clean_told.items() if one.left)
+    assert_clean(tmp_path)
+
+
+def test_a_sample_has_all_records_of_the_knots_after_an_unusual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = {"provenance": {"sampled": 0.0001}}
+    # The second knot of every stream follows an unusual one.
+    monkeypatch.setattr(Watching, "is_flagged", lambda _, stream, number: number == 2)
+    with play(project(to=sample), storage=tmp_path) as run:
+        for batch in range(3):
+            run.feed("orders", orders(batch * 9, 9))
+        first, second, third = run.knots("clean-orders")
+        assert [one.flagged for one in (first, second, third)] == [False, True, False]
+        modes = [one.provenance.mode for one in (first, second, third) if one.provenance]
+        assert modes == ["sampled", "full", "sampled"]
+        written = [one["_weft"]["knot"] for one in run.rows("clean-orders.provenance", weft=True)]
+        assert Counter(written)[2] == second.ledger.rows_in
+        assert len(written) < second.ledger.rows_in + 5
+        answer = run.api.post("/replays", json={"stream": "clean-orders", "after": 0}).json()
+        assert answer["verified"] is True
     assert_clean(tmp_path)
 
 

@@ -108,6 +108,8 @@ class Knot:
     """For which records it was written down what was done to them; None for none of them."""
     columns: Columns = field(default_factory=dict)
     """What the watched columns of its stream looked like."""
+    flagged: Annotated[bool, Field(exclude_if=lambda value: not value)] = False
+    """Whether a knot shortly before it was unusual; what is written down of samples is written of all its records."""
     sealed_form: Annotated[Mapping[str, Any] | None, Field(exclude=True)] = field(
         default=None, repr=False, compare=False
     )

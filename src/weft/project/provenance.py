@@ -1,7 +1,8 @@
 """How much of each record's way is written down beside a stream: declared per stream, read by the weave.
 
 `lazy` writes nothing, `full` a row for every record, `{sampled: 0.01}` one for a share of them, stable by key, and for
-every record that is flagged.
+every record that is flagged: by a step that it failed at, by a rule that copied it, or with its whole knot, because
+the knots before it were unusual.
 """
 
 from __future__ import annotations
@@ -29,12 +30,17 @@ class ProvenanceSpec:
     mode: Mode = "lazy"
     share: float | None = None
 
+    def of_knot(self, *, flagged: bool) -> ProvenanceSpec:
+        """What is written of a knot: where samples are, all of one that is flagged."""
+        return FULL if flagged and self.mode == "sampled" else self
+
     def written(self) -> str | dict[str, float]:
         """It as the project file says it."""
         return self.mode if self.share is None else {"sampled": self.share}
 
 
 LAZY = ProvenanceSpec()
+FULL = ProvenanceSpec("full")
 
 
 class Modes(Limit):

@@ -76,7 +76,7 @@ def commit(
         watermarks=moment,
         state=pinned.knot.batch if run.shape.operator else None,
         duration_ms=round((time.monotonic() - started) * 1000),
-        provenance=_recording(run, woven),
+        provenance=_recording(run, pinned, woven),
         columns=written.columns.get(own.column, {}),
     )
     note = replace(
@@ -117,8 +117,8 @@ def _step(
     )
 
 
-def _recording(run: RunningPipeline, woven: Woven) -> Recording | None:
-    spec = run.stream.provenance
+def _recording(run: RunningPipeline, pinned: Pinned, woven: Woven) -> Recording | None:
+    spec = run.stream.provenance.of_knot(flagged=pinned.knot.flagged)
     if spec == LAZY:
         return None
     return Recording(spec.mode, spec.share, woven.weave.transformations)

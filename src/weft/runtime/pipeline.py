@@ -16,6 +16,7 @@ from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
 from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
 from weft.runtime import offsets
 from weft.runtime.client import WeaverClient
@@ -76,7 +77,7 @@ class RunningPipeline:
     """A folder that is read in place of the declared source: the test kit's."""
     sinks: list[Sink] = field(default_factory=list)
     draining: threading.Event = field(default_factory=threading.Event)
-    weaves: dict[tuple[RuleRef, ...], Weave] = field(default_factory=dict)
+    weaves: dict[tuple[tuple[RuleRef, ...], ProvenanceSpec], Weave] = field(default_factory=dict)
     """The compiled weave of the rule set in force."""
     tip: Knot | None = None
     """The last knot that it tied, and its batch."""

@@ -90,7 +90,8 @@ def _watched(frame: DataFrame, run: RunningPipeline) -> list[str]:
 
 
 def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
-    if (cached := run.weaves.get(pinned.knot.rules)) is not None:
+    provenance = run.stream.provenance.of_knot(flagged=pinned.knot.flagged)
+    if (cached := run.weaves.get((pinned.knot.rules, provenance))) is not None:
         return cached
     compiled = compile_weave(
         run.shape.schema,
@@ -103,8 +104,8 @@ def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
         operator=run.shape.operator,
         time=run.stream.event_time if run.stream.clock != "inputs" else None,
         timed=run.shape.latest_ms(pinned) is not None,
-        provenance=run.stream.provenance,
+        provenance=provenance,
     )
     if not compiled.pinned:
-        run.weaves = {pinned.knot.rules: compiled}
+        run.weaves = {(pinned.knot.rules, provenance): compiled}
     return compiled

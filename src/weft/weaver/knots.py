@@ -147,7 +147,11 @@ class Knots:
         return []
 
     def pin(
-        self, request: PinRequest, rules: Callable[[int], tuple[RuleRef, ...]]
+        self,
+        request: PinRequest,
+        rules: Callable[[int], tuple[RuleRef, ...]],
+        *,
+        is_flagged: Callable[[str, int], bool] = lambda *_: False,
     ) -> tuple[Knot, Knot | None]:
         """The knot of this batch and the one before it: the one pinned first, or a new one with the rules of now."""
         known = self.find_pinned(request)
@@ -176,6 +180,7 @@ class Knots:
             previous=previous.number if previous else None,
             previous_hash=previous.hash if previous else None,
             replaces=head.given_up,
+            flagged=is_flagged(request.stream, number),
         )
         self._records.store.apply(
             [

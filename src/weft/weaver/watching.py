@@ -21,6 +21,9 @@ from weft.weaver.store.store import Write
 LEARNED_FROM = 2_000
 """So many knots of a stream are looked at again after a start."""
 
+FLAGGED = 10
+"""So many knots after an unusual one are flagged."""
+
 KEPT = 1_000
 """So many anomalies of a stream are kept beyond the next start, the newest."""
 
@@ -56,12 +59,16 @@ class Watching:
         self._events = events
         self._detectors: dict[str, dict[str, Detector]] = {}
         self._seen: dict[str, Knot] = {}
+        self._unusual: dict[str, int] = {}
+        """The newest knot of each stream that was unusual."""
 
     def tied(self, knot: Knot) -> list[AnomalyRecord]:
         """Look at a knot that was just tied; what is unusual is stored and told."""
         if knot.stream not in self._detectors:
             self._learn(knot.stream, before=knot.number)
         found = list(self._judged(knot))
+        if found:
+            self._unusual[knot.stream] = knot.number
         writes: list[Write] = []
         for one in found:
             writes.append(put("anomalies", one.stream, one.knot, one.measure, value=one))
@@ -75,6 +82,10 @@ class Watching:
         if writes:
             self._records.store.apply(writes, durable=False)
         return found
+
+    def is_flagged(self, stream: str, number: int) -> bool:
+        """Whether a knot follows an unusual one closely enough that all its records are of interest."""
+        return number - self._unusual.get(stream, -FLAGGED) <= FLAGGED
 
     def all(self, *, stream: str | None = None, limit: int = 1000) -> list[AnomalyRecord]:
         """What was found, newest first."""
@@ -129,6 +140,8 @@ class Watching:
             detector = self._detectors[stream].get(one.measure)
             if one.accepted and detector is not None:
                 detector.accept(one)
+            if not one.accepted:
+                self._unusual[stream] = one.knot
 
     def _observed(self, knot: Knot) -> list[tuple[Measured, Judgement]]:
         known = self._detectors[knot.stream]

@@ -170,7 +170,9 @@ class Weaver:
         if hold is not None and hold.grip != "claimed" and not self._is_in_hand(request):
             raise PipelineHeldError(request.pipeline, hold.operation)
         knot, previous = self.knots.pin(
-            request, lambda number: self._rules_in_force(request.stream, number)
+            request,
+            lambda number: self._rules_in_force(request.stream, number),
+            is_flagged=self.watching.is_flagged,
         )
         return self._pinned(knot, previous)
 

@@ -108,6 +108,21 @@ def test_a_column_that_looks_otherwise_is_told_and_can_be_accepted(column: str) 
     assert f"mean.{column}" not in run.tie(again)
 
 
+def test_the_knots_after_an_unusual_one_are_flagged_for_a_while_also_after_a_start(
+    run: Run,
+) -> None:
+    assert not run.watching.is_flagged("orders", 300)
+    run.tie(knot(300, rows=2_000))
+    for _ in range(2):
+        flagged = [
+            number for number in range(301, 320) if run.watching.is_flagged("orders", number)
+        ]
+        assert flagged == list(range(301, 301 + watching.FLAGGED))
+        assert not run.watching.is_flagged("others", 301)
+        run.start()
+        run.tie(knot(301))
+
+
 def test_a_knot_without_rows_says_nothing_of_its_columns() -> None:
     empty = knot(1, rows=0, columns={"total": ColumnSummary(nulls=0)})
     assert {one.measure for one in measures(empty, None)} == {"batch_ms"}
