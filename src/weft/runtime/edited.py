@@ -28,6 +28,7 @@ class Edited:
     """A stream's own recorded rows, woven by what comes in addition; time stands where it stood."""
 
     operator = False
+    is_steady = False
 
     def __init__(self, run: ReplayedPipeline) -> None:
         self._run = run

@@ -61,6 +61,10 @@ class Ingest:
         )
         return with_tick(raw, run.name)
 
+    @property
+    def is_steady(self) -> bool:
+        return self._run.stream.watermarks.ahead != "dead"
+
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         rows = parse(frame, self._parsing, source=self._run.stream.name)
         columns = [(name, quoted(name)) for name in self.schema.names]

@@ -48,6 +48,7 @@ class Operator:
     """What windows, joins and deduplication have in common."""
 
     operator = True
+    is_steady = True
 
     def __init__(self, run: RunningPipeline) -> None:
         assert run.spec is not None

@@ -23,6 +23,7 @@ from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.shape import Shape, StreamedShape
 from weft.runtime.shapes import choose
+from weft.runtime.spine import Code
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
@@ -79,6 +80,8 @@ class RunningPipeline:
     draining: threading.Event = field(default_factory=threading.Event)
     weaves: dict[tuple[tuple[RuleRef, ...], ProvenanceSpec], Weave] = field(default_factory=dict)
     """The compiled weave of the rule set in force."""
+    code: tuple[Weave, Code] | None = None
+    """What that weave makes of the rows of any batch, once one has shown it."""
     tip: Knot | None = None
     """The last knot that it tied, and its batch."""
     kept: int = 0

@@ -30,6 +30,7 @@ class Relay:
     """Reads its input streams, one after the other, and weaves their rows."""
 
     operator = False
+    is_steady = True
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run

@@ -145,6 +145,8 @@ class _Paced:
 class _Looked:
     """A shape whose prepared frames are looked at before they are woven."""
 
+    is_steady = False
+
     def __init__(self, shape: Shape, look: Callable[[DataFrame, Pinned], None]) -> None:
         self._shape = shape
         self._look = look

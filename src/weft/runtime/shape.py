@@ -38,6 +38,11 @@ class Shape(Protocol):
         """The steps that are woven in the batch."""
         ...
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether it prepares the frames of all batches alike, so that what was planned for one fits the next."""
+        ...
+
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         """The frame of a batch as the weave wants it: columns, `_weft`, `_weft_bad`, `_weft_raw`."""
         ...

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from weft import codec, kernel
 from weft.lineage.facts import ColumnSummary, Output
@@ -32,9 +34,31 @@ class Written:
     """What the watched columns of each output looked like."""
 
 
+@dataclass(frozen=True)
+class Code:
+    """What makes the woven rows of a batch, as Spark has compiled it: good for every batch of the same columns."""
+
+    schema: StructType
+    """The columns of the woven rows."""
+    made: Any
+    """The kernel's object."""
+
+
+def code_of(batch: DataFrame, woven: DataFrame) -> Code | None:
+    """What makes a woven frame of a batch's; None where it is more than columns computed row by row."""
+    made = kernel.call(batch.sparkSession, "spark.FrameCode.of", batch, woven)
+    return None if made is None else Code(woven.schema, made)
+
+
+def fits(code: Code, batch: DataFrame) -> bool:
+    """Whether code can be run on the rows of a batch."""
+    return bool(kernel.call(batch.sparkSession, "spark.FrameCode.fits", code.made, batch))
+
+
 def write(
     frame: DataFrame,
     *,
+    code: Code | None = None,
     prefix: str,
     outputs: Mapping[str, str],
     verdict: str | None = "verdict",
@@ -46,6 +70,8 @@ def write(
     hashed: bool = True,
 ) -> Written:
     """Write a woven frame in one pass: each output's non-null structs into its table's folder.
+
+    With `code` it is the frame of a batch, and the code makes the woven one of it.
 
     `outputs` maps column to folder. The files are durable and belong to no table until a commit names them.
     With `latest_ms` the frame says `partition` and `event_time` of every row, and the answer has per partition
@@ -72,5 +98,6 @@ def write(
         "stamp": stamp,
         "hashed": hashed,
     }
-    told = kernel.call(frame.sparkSession, "spine.Spine.write", frame, json.dumps(spec))
+    asked = (frame, json.dumps(spec)) if code is None else (code.made, frame, json.dumps(spec))
+    told = kernel.call(frame.sparkSession, "spine.Spine.write", *asked)
     return codec.from_form(Written, json.loads(told))

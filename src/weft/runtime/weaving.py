@@ -25,21 +25,34 @@ class Woven:
     """A batch ready to be written: its frame, and how to read what the writer counts."""
 
     frame: DataFrame
+    """The woven rows; with `code`, those of the batch."""
+    schema: StructType
+    """The columns of the woven rows."""
     weave: Weave
+    code: spine.Code | None = None
+    """What makes woven rows of the batch's, where that was found out by an earlier batch."""
 
     def columns(self, target: WovenOutput) -> StructType:
         """The row that goes to an output."""
-        kind = self.frame.schema[target.column].dataType
+        kind = self.schema[target.column].dataType
         assert isinstance(kind, StructType)
         return kind
 
 
 def weave(frame: DataFrame, run: RunningPipeline, pinned: Pinned) -> Woven:
-    """The frame with steps and rules applied: one struct column per output, and a verdict."""
-    base = run.shape.prepare(frame, pinned)
+    """The frame with steps and rules applied: one struct column per output, and a verdict.
+
+    What fits every batch is planned for the first of them; those that follow run its code.
+    """
     compiled = _compile(run, pinned)
+    if run.code is not None and run.code[0] is compiled and spine.fits(run.code[1], frame):
+        return Woven(frame, run.code[1].schema, compiled, run.code[1])
+    base = run.shape.prepare(frame, pinned)
     woven = run_stages(base, compiled.stages, run.project.functions)
-    return Woven(woven, compiled)
+    if run.shape.is_steady and not compiled.pinned:
+        code = spine.code_of(frame, woven)
+        run.code = None if code is None else (compiled, code)
+    return Woven(woven, woven.schema, compiled)
 
 
 def run_stages(
@@ -65,11 +78,12 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
     outputs = {target.column: run.storage.table(target.stream) for target in woven.weave.targets}
     return spine.write(
         woven.frame,
+        code=woven.code,
         prefix=f"{pinned.knot.number:010d}",
         outputs=outputs,
         # Where a record's way is written down, it was hashed as it is written already.
-        hashes={"out": "hash"} if "hash" in woven.frame.columns else {},
-        watched={"out": _watched(woven.frame, run)},
+        hashes={"out": "hash"} if "hash" in woven.schema.names else {},
+        watched={"out": _watched(woven.schema, run)},
         control="control" if run.shape.operator else None,
         latest_ms=run.shape.latest_ms(pinned),
         # Each row says how far its stream had come before its knot: by that it is early or late further down.
@@ -81,9 +95,9 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
     )
 
 
-def _watched(frame: DataFrame, run: RunningPipeline) -> list[str]:
+def _watched(schema: StructType, run: RunningPipeline) -> list[str]:
     """The columns whose values are watched: not those that say which record it is."""
-    row = frame.schema["out"].dataType
+    row = schema["out"].dataType
     assert isinstance(row, StructType)
     names = [name for name in row.names if name not in (*run.stream.key, WEFT)]
     return names[:WATCHED]

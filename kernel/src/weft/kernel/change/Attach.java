@@ -9,6 +9,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.bytes.Lent;
 import weft.kernel.hash.RecordHash;
 import weft.kernel.json.Json;
 import weft.kernel.spark.BoundColumns;
@@ -55,7 +56,7 @@ public final class Attach {
       messages = messages == null ? sent : messages.union(sent);
     }
     boolean isOnHeap = BucketPlan.isOnHeap(spec);
-    PlanHandle handle = new PlanHandle(specJson, plan);
+    Lent<Plan> handle = new Lent<>(specJson, plan);
     int steps = ChangeEngine.steps(plan.depth());
     int together = buckets == 1 ? steps : 1;
     for (int step = 0; step < steps; step += together) {

@@ -8,6 +8,7 @@ import java.util.List;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Lent;
 import weft.kernel.json.Json;
 import weft.kernel.window.bucket.BucketMessage;
 import weft.kernel.window.bucket.Buckets;
@@ -24,14 +25,14 @@ import weft.kernel.window.state.BucketStore;
 final class ChangeEngine implements Engine {
   private static final long serialVersionUID = 1;
 
-  private final PlanHandle handle;
+  private final Lent<Plan> handle;
   private final int depth;
   private final int buckets;
   private final int from;
   private final int to;
 
   /** Runs the steps from one up to another, which is not run any more. */
-  ChangeEngine(PlanHandle handle, int depth, int buckets, int from, int to) {
+  ChangeEngine(Lent<Plan> handle, int depth, int buckets, int from, int to) {
     this.handle = handle;
     this.depth = depth;
     this.buckets = buckets;

@@ -5,13 +5,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.types.StructType;
+import weft.kernel.bytes.Lent;
 import weft.kernel.spark.RowWriter;
 
 /**
  * What is made of changing tables: what is read of them, the stations that their rows go to, and
  * what comes out.
  *
- * <p>What writes rows is made once and kept here, for one thread at a time: {@link PlanHandle}.
+ * <p>What writes rows is made once and kept here, for one thread at a time: {@link Lent}.
  */
 public final class Plan implements Serializable {
   private static final long serialVersionUID = 1;

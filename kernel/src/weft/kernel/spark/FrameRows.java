@@ -41,9 +41,13 @@ public final class FrameRows {
     return tracked(rows -> rows.mapPartitions(task).collect());
   }
 
-  /** The same for a task that is told the partition's number. */
-  public <T> List<T> collect(Function2<Integer, Iterator<InternalRow>, Iterator<T>> task) {
-    return tracked(rows -> rows.mapPartitionsWithIndex(task, true).collect());
+  /** The same for a task that is told the partition's number and gives one answer. */
+  public <T> List<T> collect(Function2<Integer, Iterator<InternalRow>, T> task) {
+    return tracked(
+        rows ->
+            rows.<T>mapPartitionsWithIndex(
+                    (partition, part) -> List.of(task.call(partition, part)).iterator(), true)
+                .collect());
   }
 
   /** Whether a plan is a batch without rows under steps that add none. */

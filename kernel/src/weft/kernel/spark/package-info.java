@@ -2,7 +2,8 @@
  * What Spark does not promise to keep. A new version of Spark touches this folder and no other.
  *
  * <p>Here are adapters, each with an interface that names nothing internal: {@link
- * weft.kernel.spark.FrameRows} runs a task over a frame's own rows; {@link
+ * weft.kernel.spark.FrameRows} runs a task over a frame's own rows, {@link
+ * weft.kernel.spark.FrameCode} what was planned for one batch over those of the next; {@link
  * weft.kernel.spark.RowGenerator} with its {@link weft.kernel.spark.Inputs} is a step of ours
  * inside a plan; {@link weft.kernel.spark.Catalyst} makes columns; {@link
  * weft.kernel.spark.RowWriter}, {@link weft.kernel.spark.RowBytes}, {@link

@@ -11,6 +11,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.json.Json;
+import weft.kernel.spark.FrameCode;
 import weft.kernel.spark.FrameRows;
 import weft.kernel.spark.ParquetFiles;
 
@@ -37,32 +38,44 @@ public final class Spine {
    *     each verdict came; per source partition its event times; control values
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {
+    StructType schema = frame.schema();
+    SpineTask task = task(frame.sparkSession(), schema, specJson);
+    FrameRows rows = FrameRows.of(frame);
+    return total(task, rows.areNone() ? List.of() : rows.collect(task));
+  }
+
+  /** The same for a frame that is the rows of a batch under code that was made before. */
+  public static String write(FrameCode code, Dataset<Row> batch, String specJson)
+      throws IOException {
+    SpineTask task = task(batch.sparkSession(), code.schema(), specJson);
+    return total(task, code.collect(batch, task));
+  }
+
+  private static String total(SpineTask task, List<SpineReport> reports) {
+    SpineReport total = new SpineReport(task.outputs().size());
+    reports.forEach(total::add);
+    return total.toJson(task.outputs()).toString();
+  }
+
+  private static SpineTask task(SparkSession spark, StructType schema, String specJson)
+      throws IOException {
     ObjectNode spec = Json.parseObject(specJson);
     String prefix = spec.required("prefix").asText();
     if (!PREFIX.matcher(prefix).matches()) {
       throw new IllegalArgumentException("File names cannot start with '" + prefix + "'.");
     }
-    StructType schema = frame.schema();
-    SparkSession spark = frame.sparkSession();
     List<OutputSpec> outputs = new ArrayList<>();
     for (JsonNode output : spec.required("outputs")) {
       outputs.add(prepare(spark, schema, output, spec.path("hashed").asBoolean(true)));
     }
-    SpineTask task =
-        new SpineTask(
-            prefix,
-            outputs,
-            schema,
-            ordinal(schema, spec.path("verdict").asText(null)),
-            ordinal(schema, spec.path("control").asText(null)),
-            TimeSpec.parse(spec.path("times"), schema),
-            Stamp.parse(spec.path("stamp")));
-    FrameRows rows = FrameRows.of(frame);
-    SpineReport total = new SpineReport(outputs.size());
-    if (!rows.areNone()) {
-      rows.collect(task).forEach(total::add);
-    }
-    return total.toJson(outputs).toString();
+    return new SpineTask(
+        prefix,
+        outputs,
+        schema,
+        ordinal(schema, spec.path("verdict").asText(null)),
+        ordinal(schema, spec.path("control").asText(null)),
+        TimeSpec.parse(spec.path("times"), schema),
+        Stamp.parse(spec.path("stamp")));
   }
 
   private static OutputSpec prepare(

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.StructType;
 import weft.kernel.spark.RowBytes;
 
 /** The spine's pass over one partition of the woven frame. */
-final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Iterator<SpineReport>> {
+final class SpineTask implements Function2<Integer, Iterator<InternalRow>, SpineReport> {
   private static final long serialVersionUID = 1L;
   private static final int SMALL_VERDICTS = 256;
 
@@ -40,8 +40,12 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
     this.stamp = stamp;
   }
 
+  List<OutputSpec> outputs() {
+    return outputs;
+  }
+
   @Override
-  public Iterator<SpineReport> call(Integer partition, Iterator<InternalRow> rows)
+  public SpineReport call(Integer partition, Iterator<InternalRow> rows)
       throws IOException {
     SpineReport report = new SpineReport(outputs.size());
     OutputTask[] tasks = new OutputTask[outputs.size()];
@@ -59,7 +63,7 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Itera
       }
       throw failure;
     }
-    return List.of(report).iterator();
+    return report;
   }
 
   private void pass(Iterator<InternalRow> rows, OutputTask[] tasks, SpineReport report) {

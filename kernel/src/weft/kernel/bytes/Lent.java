@@ -1,4 +1,4 @@
-package weft.kernel.change;
+package weft.kernel.bytes;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,23 +14,26 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A plan on its way to tasks: written once, and read only where none is ready.
+ * Something that tasks work with, on its way to them: written once, and read only where none is
+ * ready.
  *
- * <p>A plan keeps what writes rows, which takes long to make and is for one thread at a time. A
- * task borrows one that has worked before and gives it back for the next batch.
+ * <p>It may keep what takes long to make and is for one thread at a time. A task borrows one that
+ * has worked before and gives it back for the next batch.
+ *
+ * @param <T> what it is
  */
-final class PlanHandle implements Serializable {
+public final class Lent<T extends Serializable> implements Serializable {
   private static final long serialVersionUID = 1;
 
-  /** Plans of so many pipelines wait for their next batch. */
+  /** Things of so many names wait for their next batch. */
   private static final int MOST_KNOWN = 512;
 
-  private static final Map<String, Deque<Plan>> WAITING =
+  private static final Map<String, Deque<Object>> WAITING =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Deque<Plan>> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Deque<Object>> eldest) {
           return size() > MOST_KNOWN;
         }
       };
@@ -39,37 +42,38 @@ final class PlanHandle implements Serializable {
   private final byte[] written;
 
   /**
-   * @param name what no other plan has
+   * @param name what nothing else that is lent has
    */
-  PlanHandle(String name, Plan plan) {
+  public Lent(String name, T thing) {
     this.name = name;
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
-      out.writeObject(plan);
+      out.writeObject(thing);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     this.written = bytes.toByteArray();
   }
 
-  /** A plan that nobody else uses until it is given back. */
-  Plan borrow() {
+  /** One that nobody else uses until it is given back. */
+  @SuppressWarnings("unchecked")
+  public T borrow() {
     synchronized (WAITING) {
-      Deque<Plan> ready = WAITING.get(name);
+      Deque<Object> ready = WAITING.get(name);
       if (ready != null && !ready.isEmpty()) {
-        return ready.pop();
+        return (T) ready.pop();
       }
     }
-    return read();
+    return (T) read();
   }
 
-  void giveBack(Plan plan) {
+  public void giveBack(T thing) {
     synchronized (WAITING) {
-      WAITING.computeIfAbsent(name, each -> new ArrayDeque<>()).push(plan);
+      WAITING.computeIfAbsent(name, each -> new ArrayDeque<>()).push(thing);
     }
   }
 
-  private Plan read() {
+  private Object read() {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     try (ObjectInputStream in =
         new ObjectInputStream(new ByteArrayInputStream(written)) {
@@ -83,11 +87,11 @@ final class PlanHandle implements Serializable {
             }
           }
         }) {
-      return (Plan) in.readObject();
+      return in.readObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (ClassNotFoundException e) {
-      throw new IllegalStateException("A plan needs a class that is not here.", e);
+      throw new IllegalStateException("What is lent needs a class that is not here.", e);
     }
   }
 }
