@@ -130,6 +130,8 @@ class ReplayedPipeline(RunningPipeline):
 class _Paced:
     """A shape whose frames are prepared when it is their time."""
 
+    is_steady = False
+
     def __init__(self, shape: Shape, tempo: Tempo) -> None:
         self._shape = shape
         self._tempo = tempo
