@@ -23,6 +23,7 @@ from weft.project.definition import (
     WatermarkSpec,
 )
 from weft.project.operator import Deduplication, Joining
+from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.schema.type import SPELLINGS, TEXTS
 from weft.sinks import options as sinks
@@ -133,6 +134,7 @@ def sections() -> Iterator[Section]:
         if kind == "mock":
             yield _section("#### `bursts`", Burst, _with_burst)
     yield _section("### History", HistorySpec, lambda key, said: _stream(history=said))
+    yield _section("### Watch", WatchSpec, lambda key, said: _stream(watch=said))
     yield _section("## Pipelines", PipelineKeys, lambda key, said: _pipeline(**said))
     steps = {kind: step.written for kind, step in STEPS.items()}
     text = "Each step is a mapping of one key. Rules take the same steps."

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.samples.kept import ADMITTED
+from weft.anomalies.detector import Detector
 from weft.lineage.facts import (
     ColumnSummary,
     DataFile,
@@ -392,6 +393,27 @@ RICH_NOTE = Note(
 VALUES: Mapping[type, tuple[Any, ...]] = {
     Admitted: tuple(entry for entry in ADMITTED if isinstance(entry, Admitted)),
     Remark: tuple(entry for entry in ADMITTED if isinstance(entry, Remark)),
+    Detector: (
+        Detector(),
+        Detector(
+            seen=120,
+            mean=50.0,
+            variance=2.5,
+            lowest=40.0,
+            highest=61.5,
+            season_mean=[50.0] * 48,
+            season_variance=[1.5] * 48,
+            season_seen=[3] * 48,
+            recent=[49.0, 51.0],
+            long_seen=110,
+            long_mean=50.5,
+            long_variance=2.25,
+            season_record=4.5,
+            shift_record=3.5,
+            held=0.25,
+            accepted={"shift": 7.5},
+        ),
+    ),
     AnomalyRecord: (
         AnomalyRecord(
             *(0.75, "season", 900.0, 90.0, 110.0, 8.0),

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import gc
+import statistics
 import time
 import weakref
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.contracts.event_sinks import Stubborn
 from tests.spark.projects import CLEAN, as_set, order, orders, shop
 from weft.errors import WeftError
-from weft.lineage.knot import Status
+from weft.lineage.knot import Knot, Status
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play
+from weft.weaver.watching import Watching
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +159,28 @@ def test_a_stopped_pipeline_stops_and_a_started_one_catches_up(tmp_path: Path) -
         run.api.post("/pipelines/clean/start").raise_for_status()
         run.settle()
         assert kept < len(run.rows("clean-orders")) == 5
+
+
+def test_series_that_are_named_reach_the_weaver_with_their_knot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[tuple[str, int, dict[str, float]]] = []
+    tied = Watching.tied
+
+    def hear(self: Watching, knot: Knot, series: Any = None) -> Any:
+        heard.append((knot.stream, knot.number, dict(series or {})))
+        return tied(self, knot, series or {})
+
+    monkeypatch.setattr(Watching, "tied", hear)
+    project = shop(clean=CLEAN)
+    project["streams"]["clean-orders"] = {"watch": {"of": "total", "by": "country"}}
+    with play(project, storage=tmp_path) as run:
+        run.feed("orders", orders(0, 9))
+        rows = run.rows("clean-orders")
+    by_country: dict[str, list[float]] = {}
+    for row in rows:
+        by_country.setdefault(f"total{{country={row['country']}}}", []).append(float(row["total"]))
+    expected = {name: statistics.mean(totals) for name, totals in by_country.items()}
+    [found] = [series for stream, _, series in heard if stream == "clean-orders" and series]
+    assert found == pytest.approx(expected)
+    assert all(not series for stream, _, series in heard if stream == "orders")

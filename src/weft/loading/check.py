@@ -33,6 +33,7 @@ from weft.loading.recorded import recorded
 from weft.loading.revision import check_revised
 from weft.loading.timed import check_clock, check_event_time, timed
 from weft.loading.updating import as_spelled, check_updating, find_columns
+from weft.loading.watched import watched
 from weft.loading.wiring import add_windows, check_graph
 from weft.products.reading import TableColumns
 from weft.project.definition import HistorySpec, PipelineSpec, Project, StreamSpec
@@ -64,7 +65,7 @@ def check_draft(
     for name in draft.pipelines.keys() - set(graph.order):
         check_window(draft.pipelines[name], draft.paths[name], report)
     check_revised(draft, report)
-    streams = recorded(draft, checker.streams, report)
+    streams = watched(draft, recorded(draft, checker.streams, report), report)
     check_history(draft, checker.streams, report)
     _check_placement(draft, report)
     if report.problems:

@@ -128,7 +128,7 @@ def _product(product: Mapping[str, Any], spec: PipelineSpec) -> dict[str, Any]:
 def _stream(stream: StreamSpec) -> dict[str, Any]:
     if stream.changing:
         # What makes it says all the rest.
-        return {"provenance": stream.provenance.written()}
+        return _said({"provenance": stream.provenance.written(), "watch": _watch(stream)})
     written = {
         "source": _part(stream.source) if stream.source else None,
         "schema": stream.schema.to_dict(),
@@ -136,10 +136,15 @@ def _stream(stream: StreamSpec) -> dict[str, Any]:
         "event_time": stream.event_time,
         "watermarks": _watermarks(stream),
         "history": _said(codec.to_form(stream.history)) or None,
+        "watch": _watch(stream),
         "sinks": [_part(sink) for sink in stream.sinks] or None,
         "provenance": stream.provenance.written(),
     }
     return _said(written)
+
+
+def _watch(stream: StreamSpec) -> dict[str, Any] | None:
+    return {name: list(said) for name, said in codec.to_form(stream.watch).items() if said} or None
 
 
 def _watermarks(stream: StreamSpec) -> dict[str, Any] | None:

@@ -182,6 +182,15 @@ class StreamKeys:
             unsaid="for ever",
         ),
     ] = None
+    watch: Annotated[
+        Any,
+        Key(
+            _part("a mapping"),
+            "Which of its values are watched for what is unusual: [watch](#watch).",
+            {"of": "total", "by": "country"},
+            unsaid="the stream as a whole, and its columns",
+        ),
+    ] = None
     sinks: Annotated[
         Any,
         Key(

@@ -28,6 +28,7 @@ from weft.project.definition import (
 )
 from weft.project.operator import Deduplication, Joining
 from weft.project.provenance import LAZY, MODES, ProvenanceSpec
+from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.schema.schema import Field, Schema, parse_type
 from weft.sources.debezium import DebeziumSource
@@ -51,6 +52,7 @@ class DraftStream:
     sinks: tuple[SinkSpec, ...] = ()
     provenance: ProvenanceSpec = LAZY
     history: HistorySpec | None = None
+    watch: WatchSpec | None = None
 
 
 @dataclass
@@ -135,6 +137,7 @@ def _stream(name: str, cursor: Cursor, watermarks: WatermarkSpec) -> DraftStream
         sinks=read_sinks(parts["sinks"]) if "sinks" in parts else (),
         provenance=_provenance(parts),
         history=parts["history"].read(HistorySpec, "`history`") if "history" in parts else None,
+        watch=parts["watch"].read(WatchSpec, "`watch`") if "watch" in parts else None,
     )
 
 

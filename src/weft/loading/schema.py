@@ -10,6 +10,7 @@ from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, 
 from weft.products.form import PartKeys, ProductKeys
 from weft.project.definition import HistorySpec, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
+from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.sinks import options as sinks
 from weft.sources import options as sources
@@ -27,6 +28,7 @@ def project_schema() -> dict[str, Any]:
         schema=_TEXTS,
         watermarks=schema_of(WatermarkSpec),
         history=schema_of(HistorySpec),
+        watch=schema_of(WatchSpec),
         sinks=_list(_sinks()),
     )
     pipeline = _filled(

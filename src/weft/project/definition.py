@@ -20,6 +20,7 @@ from weft.errors import WeftError
 from weft.project.name import slug
 from weft.project.provenance import LAZY, ProvenanceSpec
 from weft.project.timing import ClockKind
+from weft.project.watch import UNWATCHED, WatchSpec
 from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.steps.function import FunctionVersion
 from weft.steps.step import Function, Steps, composed_version
@@ -243,6 +244,7 @@ class StreamSpec:
     provenance: ProvenanceSpec = LAZY
     history: HistorySpec = HistorySpec()
     """How long its rows are kept; what a pipeline does with them does not depend on it."""
+    watch: WatchSpec = UNWATCHED
 
     @property
     def ingested(self) -> bool:

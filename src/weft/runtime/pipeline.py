@@ -21,6 +21,7 @@ from weft.project.secret import definition_of
 from weft.runtime import offsets
 from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
+from weft.runtime.series import series_of
 from weft.runtime.shape import Shape, StreamedShape
 from weft.runtime.shapes import choose
 from weft.runtime.spine import Code
@@ -200,7 +201,9 @@ class RunningPipeline:
 
     def complete(self, knot: Knot, facts: Facts) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""
-        body = {**self._holder(), "facts": codec.to_form(facts)}
+        watch = self.stream.watch
+        series = series_of(self._rows(facts), watch) if watch.of else {}
+        body = {**self._holder(), "facts": codec.to_form(facts), "series": series}
         try:
             self.client.insist("POST", self._path(knot, "complete"), body)
         except WeftError as error:

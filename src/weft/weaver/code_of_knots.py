@@ -12,6 +12,7 @@ from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
 from weft.project.definition import HistorySpec, Project, StreamSpec
 from weft.project.provenance import LAZY
+from weft.project.watch import UNWATCHED
 from weft.replays.leg import Phase
 from weft.steps.environment import differences
 from weft.weaver.catalog import Pipeline, declared
@@ -78,8 +79,9 @@ def meaning(project: Project, pipeline: Pipeline) -> Any:
 
 
 def _rows_of(stream: StreamSpec) -> Any:
-    """What a stream's declaration says of its rows: neither where they go nor how long they are kept."""
-    return codec.to_form(replace(stream, sinks=(), provenance=LAZY, history=HistorySpec()))
+    """What a stream's declaration says of its rows: not where they go, how long they are kept, or who watches them."""
+    rows = replace(stream, sinks=(), provenance=LAZY, history=HistorySpec(), watch=UNWATCHED)
+    return codec.to_form(rows)
 
 
 def unlike(weaver: Weaver, pipeline: str, phases: Sequence[Phase]) -> tuple[str, ...]:

@@ -5,18 +5,22 @@ What detectors know is not stored: after a start they learn it again from the la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from weft.anomalies.detector import Detector, Judgement
+from weft.anomalies.detector import ALARM_OF_MANY, Detector, Judgement
 from weft.anomalies.measures import Measured, measures
-from weft.clock import Clock, iso
+from weft.clock import Clock, iso, parse_iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots
+from weft.weaver.named_series import NamedSeries
 from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.store import Write
+
+NONE: Mapping[str, float] = MappingProxyType({})
 
 LEARNED_FROM = 2_000
 """So many knots of a stream are looked at again after a start."""
@@ -61,12 +65,13 @@ class Watching:
         self._seen: dict[str, Knot] = {}
         self._unusual: dict[str, int] = {}
         """The newest knot of each stream that was unusual."""
+        self._named = NamedSeries(records)
 
-    def tied(self, knot: Knot) -> list[AnomalyRecord]:
-        """Look at a knot that was just tied; what is unusual is stored and told."""
+    def tied(self, knot: Knot, series: Mapping[str, float] = NONE) -> list[AnomalyRecord]:
+        """Look at a knot that was just tied, and at what it adds to series; what is unusual is stored and told."""
         if knot.stream not in self._detectors:
             self._learn(knot.stream, before=knot.number)
-        found = list(self._judged(knot))
+        found = [*self._judged(knot), *self._judged_series(knot, series)]
         if found:
             self._unusual[knot.stream] = knot.number
         writes: list[Write] = []
@@ -120,6 +125,8 @@ class Watching:
         detector = self._detectors.get(found.stream, {}).get(found.measure)
         if detector is not None:
             detector.accept(found)
+        else:
+            self._named.accept(found.stream, found.measure, found)
         return accepted
 
     def _learn(self, stream: str, *, before: int) -> None:
@@ -155,17 +162,26 @@ class Watching:
     def _judged(self, knot: Knot) -> Iterator[AnomalyRecord]:
         for one, judgement in self._observed(knot):
             if judgement.likelihood >= one.alarm:
-                yield AnomalyRecord(
-                    id=f"{knot.stream}/{knot.number}.{one.measure}",
-                    stream=knot.stream,
-                    knot=knot.number,
-                    measure=one.measure,
-                    at=iso(self._clock.now()),
-                    likelihood=round(judgement.likelihood, 4),
-                    kind=judgement.kind,
-                    observed=judgement.observed,
-                    low=judgement.low,
-                    high=judgement.high,
-                    deviation=judgement.deviation,
-                    text=f"{one.measure} of {knot.stream}: {judgement.explanation}",
-                )
+                yield self._record(knot, one.measure, judgement)
+
+    def _judged_series(self, knot: Knot, values: Mapping[str, float]) -> Iterator[AnomalyRecord]:
+        at_s = parse_iso(knot.completed or knot.now).timestamp()
+        for name, judgement in self._named.observe(knot.stream, at_s, values):
+            if judgement.likelihood >= ALARM_OF_MANY:
+                yield self._record(knot, name, judgement)
+
+    def _record(self, knot: Knot, measure: str, judgement: Judgement) -> AnomalyRecord:
+        return AnomalyRecord(
+            id=f"{knot.stream}/{knot.number}.{measure}",
+            stream=knot.stream,
+            knot=knot.number,
+            measure=measure,
+            at=iso(self._clock.now()),
+            likelihood=round(judgement.likelihood, 4),
+            kind=judgement.kind,
+            observed=judgement.observed,
+            low=judgement.low,
+            high=judgement.high,
+            deviation=judgement.deviation,
+            text=f"{measure} of {knot.stream}: {judgement.explanation}",
+        )

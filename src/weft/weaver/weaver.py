@@ -43,9 +43,9 @@ from weft.weaver.scaling import Scaling
 from weft.weaver.store import Store, Write
 from weft.weaver.store.flush import Flush
 from weft.weaver.store.records import Records
-from weft.weaver.tasks import TAKEN_WITHIN_S, TaskOrder, Tasks
+from weft.weaver.tasks import TAKEN_WITHIN_S, Tasks
 from weft.weaver.watching import Watching
-from weft.weaver.workers import Assignment, WorkerReport, Workers
+from weft.weaver.workers import Orders, WorkerReport, Workers
 from weft.weaving.rule import Rule
 from weft.windows.watermark import Watermarks
 
@@ -67,23 +67,6 @@ class PipelineHeldError(WeftError):
             pipeline=pipeline,
             operation=operation,
         )
-
-
-@dataclass(frozen=True)
-class Orders:
-    """What a worker is told at a sync: what to run, what to do, what to give up."""
-
-    revision: int
-    identity: Identity
-    lease_s: float
-    project: str | None
-    pipelines: Mapping[str, Assignment]
-    patience: Mapping[str, float]
-    """For pipelines that an operation has stopped: for how long their batch in hand may go on."""
-    tasks: tuple[TaskOrder, ...]
-    called_off: tuple[int, ...]
-    executors: int | None = None
-    """How many executors there should be, where that is another number than was asked for."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +209,16 @@ class Weaver:
             self.events.record("knot.failed", stream=stream, knot=knot.number, reason=reason)
         return knot
 
-    def complete(self, stream: str, number: int, facts: Facts, *, worker: str, token: int) -> Knot:
+    def complete(
+        self,
+        stream: str,
+        number: int,
+        facts: Facts,
+        *,
+        worker: str,
+        token: int,
+        series: Mapping[str, float] | None = None,
+    ) -> Knot:
         """Tie a knot: record what its batch wrote and make it the head of its stream."""
         knot = self.knots.get(stream, number)
         self.leases.check(knot.pipeline, worker, token)
@@ -242,7 +234,7 @@ class Weaver:
         self.events.wake()
         if knot.status is Status.IN_PROGRESS:
             self.metrics.tied(tied)
-            for found in self.watching.tied(tied):
+            for found in self.watching.tied(tied, series or {}):
                 self.metrics.unusual(tied.pipeline, found.measure)
             self.guards.check(tied)
         return tied

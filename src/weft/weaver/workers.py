@@ -11,9 +11,11 @@ from typing import Any, Literal, Protocol
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
+from weft.lineage.identity import Identity
 from weft.weaver.catalog import Catalog
 from weft.weaver.leases import LeaseLostError, Leases
 from weft.weaver.sharing import Sharing
+from weft.weaver.tasks import TaskOrder
 
 FORGET_AFTER = timedelta(hours=1)
 """A worker that was not heard for so long is no longer listed."""
@@ -102,6 +104,23 @@ class _Heard:
     report: WorkerReport
     seen: str
     at: timedelta
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a worker is told at a sync: what to run, what to do, what to give up."""
+
+    revision: int
+    identity: Identity
+    lease_s: float
+    project: str | None
+    pipelines: Mapping[str, Assignment]
+    patience: Mapping[str, float]
+    """For pipelines that an operation has stopped: for how long their batch in hand may go on."""
+    tasks: tuple[TaskOrder, ...]
+    called_off: tuple[int, ...]
+    executors: int | None = None
+    """How many executors there should be, where that is another number than was asked for."""
 
 
 class Workers:

@@ -19,7 +19,7 @@ from weft.clock import SystemClock, iso
 from weft.lineage.facts import ColumnSummary, Output
 from weft.lineage.knot import Knot, Status
 from weft.lineage.ledger import Ledger
-from weft.weaver import watching
+from weft.weaver import named_series, watching
 from weft.weaver.events import Events
 from weft.weaver.knots import Knots, store_knot
 from weft.weaver.store.memory import MemoryStore
@@ -67,9 +67,9 @@ class Run:
         self.events = Events(self.records, self.clock)
         self.watching = Watching(self.records, self.clock, self.knots, self.events)
 
-    def tie(self, one: Knot) -> list[str]:
+    def tie(self, one: Knot, **series: float) -> list[str]:
         self.records.store.apply([store_knot(one)])
-        return [found.measure for found in self.watching.tied(one)]
+        return [found.measure for found in self.watching.tied(one, series)]
 
 
 @pytest.fixture
@@ -121,6 +121,31 @@ def test_the_knots_after_an_unusual_one_are_flagged_for_a_while_also_after_a_sta
         assert not run.watching.is_flagged("others", 301)
         run.start()
         run.tie(knot(301))
+
+
+def test_series_are_judged_one_by_one_and_go_on_after_a_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(named_series, "SAVED_EVERY", 1)
+    run, chance = Run(), Random(5)
+    for number in range(1, 400):
+        run.tie(knot(number), low=chance.gauss(1, 0.1), high=chance.gauss(90, 1))
+    noise = [one for one in run.watching.all() if one.measure in ("low", "high")]
+    assert len(noise) <= 2
+    run.start()
+    assert run.tie(knot(400), low=30.0, high=90.0) == ["low"]
+    assert run.tie(knot(401), low=1.0, high=30.0) == ["high"]
+    run.watching.accept("orders/401.high")
+    run.start()
+    assert run.tie(knot(402), low=1.0, high=31.0) == []
+
+
+def test_more_series_than_are_watched_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_series, "MOST", 1)
+    run = Run()
+    for number in range(1, 300):
+        run.tie(knot(number), known=1.0 + number % 3, another=1.0)
+    assert run.tie(knot(300), known=1.0, another=1e9) == []
 
 
 def test_a_knot_without_rows_says_nothing_of_its_columns() -> None:
@@ -177,7 +202,7 @@ def test_what_is_unusual_is_counted_once_for_scrapers(monkeypatch: pytest.Monkey
     weaver = make_weaver()
     pinned = pin(weaver, "orders")
     monkeypatch.setattr(weaver.leases, "check", lambda *_: None)
-    monkeypatch.setattr(weaver.watching, "tied", lambda _: [VALUES[AnomalyRecord][0]])
+    monkeypatch.setattr(weaver.watching, "tied", lambda *_: [VALUES[AnomalyRecord][0]])
     for _ in range(2):  # a worker may complete a knot again
         weaver.complete("orders", pinned.number, made("orders"), worker="w", token=1)
     found = {"pipeline": "orders", "measure": "rate"}

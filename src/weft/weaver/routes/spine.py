@@ -16,6 +16,8 @@ from weft.weaver.routes import Answer, Count, KnotNumber, UsesWeaver, Whole, mak
 
 router = make_router("spine")
 
+MOST_SERIES = 10_000
+
 
 class Pin(BaseModel):
     """A batch about to run: its offsets, and which knots of its inputs it takes."""
@@ -38,9 +40,10 @@ class Holder(BaseModel):
 
 
 class Completion(Holder):
-    """What a batch wrote."""
+    """What a batch wrote, and what it adds to the series that are watched."""
 
     facts: Facts
+    series: Annotated[dict[str, float], Field(max_length=MOST_SERIES)] = Field(default_factory=dict)
 
 
 class Failure(Holder):
@@ -84,7 +87,9 @@ async def confirm(body: Holder, stream: str, number: KnotNumber, weaver: UsesWea
 @router.post("/pins/{stream}/{number}/complete", response_model=Knot)
 async def complete(body: Completion, stream: str, number: KnotNumber, weaver: UsesWeaver) -> Answer:
     """Tie the knot of a batch that was written."""
-    knot = weaver.complete(stream, number, body.facts, worker=body.worker, token=body.token)
+    knot = weaver.complete(
+        stream, number, body.facts, worker=body.worker, token=body.token, series=body.series
+    )
     await weaver.flush.wait()
     return Answer(knot)
 

@@ -10,8 +10,7 @@ from weft.lineage.identity import Mark, TableHead
 from weft.scaling.measured import WorkerLoad
 from weft.weaver.belonging import check_histories
 from weft.weaver.routes import Answer, Text, UsesWeaver, Whole, make_router
-from weft.weaver.weaver import Orders
-from weft.weaver.workers import Running, WorkerReport, WorkerStatus
+from weft.weaver.workers import Orders, Running, WorkerReport, WorkerStatus
 
 router = make_router("workers")
 Few = Annotated[int, Field(ge=-1, le=2**62)]
