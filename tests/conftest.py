@@ -1,4 +1,4 @@
-"""What every test may use: markers by folder, and a real Kafka, started when first asked for."""
+"""What every test may use: markers by folder, and real servers, started when first asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.stack.servers import Kafka
+    from weft.servers.cassandra import Cassandra
 
 TESTS = Path(__file__).parent
 MARKERS = {
@@ -56,6 +57,15 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     from tests.stack.servers import Kafka
 
     with Kafka(tmp_path_factory.mktemp("kafka")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
+    """One real node for the whole run; tests use keyspaces of their own."""
+    from weft.servers.cassandra import Cassandra
+
+    with Cassandra(tmp_path_factory.mktemp("cassandra")) as server:
         yield server
 
 

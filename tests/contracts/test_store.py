@@ -5,16 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from tests.stack.stores import new_store
 from weft.weaver.leases import Lease
 from weft.weaver.store import Store, StoreConflictError, Write, key, key_range
 from weft.weaver.store.memory import MemoryStore
 from weft.weaver.store.records import RecordCorruptError, Records, put
 from weft.weaver.store.rocks import RocksStore, StoreBusyError
 
+ON_STACK = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
 
-@pytest.fixture(params=["memory", "rocks"])
+
+@pytest.fixture(params=["memory", "rocks", pytest.param("cassandra", marks=ON_STACK)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = MemoryStore() if request.param == "memory" else RocksStore(tmp_path)
+    opened: Store
+    if request.param == "memory":
+        opened = MemoryStore()
+    elif request.param == "rocks":
+        opened = RocksStore(tmp_path)
+    else:
+        opened = new_store(request.getfixturevalue("cassandra"))
     yield opened
     opened.close()
 
@@ -59,6 +68,35 @@ def test_a_failed_expectation_writes_nothing(store: Store) -> None:
     assert store.get(b"p\x00a") == b"P\x00A"
     store.apply([Write(b"p\x00b", b"1")], expect={b"p\x00a": b"P\x00A", b"p\x00b": None})
     assert store.get(b"p\x00b") == b"1"
+
+
+def test_a_group_is_as_large_as_it_must_be(store: Store) -> None:
+    names = [key("p", "x", n) for n in range(300)]
+    store.apply([Write(name, bytes([n % 256]) * 9000) for n, name in enumerate(names)])
+    assert [(k, v[0]) for k, v in store.scan(key_range("p"))] == [
+        (name, n % 256) for n, name in enumerate(names)
+    ]
+
+
+def test_scan_goes_in_key_order_through_numbers_of_all_kinds(store: Store) -> None:
+    keys = [
+        *(key("p", "k", n) for n in (0, 99, 100, 12_345, 10**19)),
+        *(key("p", "k", 100, m) for m in (0, 250)),
+        *(key("p", "k", 100, m, "tail") for m in (0, 250)),
+        *(key("p", word) for word in ("a", "k", "ka", "z")),
+        *(key("q", 7), key("p")),
+    ]
+    store.apply([Write(name, name) for name in keys])
+    inside = sorted(name for name in keys if name.startswith(key_range("p")))
+    assert [k for k, _ in store.scan(b"")] == sorted(keys)
+    assert [k for k, _ in store.scan(b"", reverse=True)] == sorted(keys, reverse=True)
+    assert [k for k, _ in store.scan(key_range("p"))] == inside
+    assert [k for k, _ in store.scan(key_range("p"), reverse=True)] == inside[::-1]
+    for place in inside:
+        after = [k for k, _ in store.scan(key_range("p"), start=place, limit=3)]
+        assert after == inside[inside.index(place) :][:3]
+        before = [k for k, _ in store.scan(key_range("p"), start=place, limit=3, reverse=True)]
+        assert before == inside[: inside.index(place) + 1][::-1][:3]
 
 
 def test_conditions_stay_within_one_partition(store: Store) -> None:

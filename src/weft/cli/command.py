@@ -90,7 +90,7 @@ def asks_weaver(function: Callable[..., Any]) -> Callable[..., Any]:
         show_envvar=True,
         expose_value=False,
         callback=lambda ctx, _, value: setattr(ctx.ensure_object(Terminal), "address", value),
-        help="Where the weaver answers.",
+        help="Where the weaver answers; several with commas, where several share a store.",
     )
     return option(pass_terminal(function))
 

@@ -11,7 +11,7 @@ import click
 from weft.cli import completion
 from weft.cli.command import Group, asks_weaver, pass_terminal
 from weft.cli.replay import knot_range
-from weft.cli.service import storage_option
+from weft.cli.service import storage_of, storage_option, store_option
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
@@ -80,9 +80,15 @@ def trim(terminal: Terminal, stream: str, dry_run: bool, note: str | None, autho
     help="The folder to write to; it must not be there, or be empty.",
 )
 @storage_option
+@store_option
 @pass_terminal
 def export(
-    terminal: Terminal, stream: str, knots: tuple[int, int], out: Path, storage: Path
+    terminal: Terminal,
+    stream: str,
+    knots: tuple[int, int],
+    out: Path,
+    storage: Path,
+    store: str | None,
 ) -> None:
     """Cut recorded knots of STREAM out as files: what came into each, and what it gave, as JSON lines.
 
@@ -90,12 +96,11 @@ def export(
     weaver. Of a pipeline with state, knots are cut out from the first one on.
     """
     from weft import codec
-    from weft.streams.storage import Storage
     from weft.weaver.exporting import export
 
     first, last = knots
     with terminal.wait("Writing rows"):
-        made = export(Storage(str(storage.absolute())), stream, first, last, out)
+        made = export(storage_of(storage, store), stream, first, last, out)
     terminal.show({**codec.to_form(made), "out": str(out)}, _render_export)
 
 

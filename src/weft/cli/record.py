@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Group, asks_weaver, pass_terminal
-from weft.cli.service import storage_option
+from weft.cli.service import storage_of, storage_option, store_option
 from weft.cli.stream import stream_name
 from weft.cli.terminal import Terminal, path_to
 
@@ -79,6 +79,7 @@ def why_not(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the proof to this file."
 )
 @storage_option
+@store_option
 @pass_terminal
 def prove(
     terminal: Terminal,
@@ -88,6 +89,7 @@ def prove(
     head: str | None,
     out: Path | None,
     storage: Path,
+    store: str | None,
 ) -> None:
     """Write a proof that a record is in STREAM, for whoever knows the hash of a later knot.
 
@@ -95,13 +97,10 @@ def prove(
     without Weft is in docs/how-to/prove-a-record.md. It reads only, and may run beside a weaver.
     """
     from weft import codec
-    from weft.streams.storage import Storage
     from weft.weaver.proving import prove
 
     with terminal.wait("Hashing the rows of its file"):
-        proof = codec.to_form(
-            prove(Storage(str(storage.absolute())), name, id, knot=knot, head=head)
-        )
+        proof = codec.to_form(prove(storage_of(storage, store), name, id, knot=knot, head=head))
     if out is None:
         terminal.show(proof, lambda output, found: output.line(_json(found)))
         return

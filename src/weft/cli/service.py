@@ -18,6 +18,7 @@ from weft.errors import WeftError
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
+    from weft.streams.storage import Storage
 
 DEFAULT_STORAGE = Path(".weft")
 WORKER_FIRST_S = 20.0
@@ -29,6 +30,27 @@ storage_option = click.option(
     show_default=True,
     help="The folder with the streams, checkpoints and the weaver's store.",
 )
+store_option = click.option(
+    "--store",
+    metavar="FOLDER|ADDRESS",
+    help="The weaver's store: a folder, or cassandra://HOST,HOST:PORT/KEYSPACE, which several weavers share.  "
+    "[default: weaver in the storage]",
+)
+
+
+def storage_of(address: Path, store: str | None = None) -> Storage:
+    """The storage that was named, with the place of the weaver's store."""
+    from weft.streams.storage import Storage
+    from weft.weaver.store.address import KeyspaceAddress
+    from weft.weaver.store.opening import is_shared
+
+    apart = store
+    if store is not None:
+        is_address = is_shared(store) or "://" in store
+        apart = str(KeyspaceAddress.parse(store)) if is_address else str(Path(store).absolute())
+    return Storage(str(address.absolute()), apart=apart)
+
+
 metrics_option = click.option(
     "--metrics-port",
     default=9090,
@@ -41,6 +63,7 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 
 @click.command(cls=Command)
 @storage_option
+@store_option
 @click.option(
     "--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one."
 )
@@ -58,29 +81,43 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 def weaver(
     terminal: Terminal,
     storage: Path,
+    store: str | None,
     port: int,
     metrics_port: int,
     lease_seconds: float,
     debug: bool,
     supervised: bool,
 ) -> None:
-    """Run a weaver: the service that keeps rules and knots and tells workers what to run."""
+    """Run a weaver: the service that keeps rules and knots and tells workers what to run.
+
+    Several weavers may share a store in Cassandra. One of them leads; the others hand requests on to it, and one of
+    them takes over when it is gone.
+    """
     from weft.cli.supervisor import end_with_parent
     from weft.logs import get_logger, set_up
-    from weft.streams.storage import Storage
-    from weft.weaver.serve import LOOPBACK, make_server
+    from weft.weaver.serve import LOOPBACK, make_server, make_sharing_server
+    from weft.weaver.store.opening import is_shared
 
     set_up("weaver", debug=debug)
     if supervised:
         end_with_parent(after_s=WORKER_FIRST_S)
     # The server hands a signal on when it has shut down; this way the store is closed too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    server = make_server(Storage(str(storage.absolute())), port=port)
-    server.weaver.leases.duration = timedelta(seconds=lease_seconds)
+    place, lease = storage_of(storage, store), timedelta(seconds=lease_seconds)
+    log = get_logger("weft.weaver")
+    if is_shared(place.store):
+        sharing = make_sharing_server(
+            place, port=port, lease=lease, metrics_port=metrics_port or None
+        )
+        log.info("the weaver answers at %s", sharing.address)
+        sharing.run()
+        return
+    server = make_server(place, port=port)
+    server.weaver.leases.duration = lease
     if metrics_port:
         with port_for("metrics", metrics_port):
             server.weaver.metrics.serve(metrics_port, LOOPBACK)
-    get_logger("weft.weaver").info("the weaver answers at %s", server.address)
+    log.info("the weaver answers at %s", server.address)
     server.run()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Command, Group, asks_weaver, pass_terminal
-from weft.cli.service import storage_option
+from weft.cli.service import storage_of, storage_option, store_option
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -23,17 +23,68 @@ def store() -> None:
 
 
 @store.command()
+@click.option(
+    "--store",
+    "address",
+    metavar="ADDRESS",
+    required=True,
+    help="cassandra://HOST,HOST:PORT/KEYSPACE; the port may be left out.",
+)
+@click.option(
+    "--replicas",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How many nodes of each data centre have each row, if the keyspace is new.",
+)
+@pass_terminal
+def create(terminal: Terminal, address: str, replicas: int) -> None:
+    """Make the keyspace and the tables of a store in Cassandra; what is there stays as it is.
+
+    Credentials are taken from WEFT_CASSANDRA_USER and WEFT_CASSANDRA_PASSWORD, where the cluster asks for any.
+    """
+    from weft.weaver.store.address import KeyspaceAddress, connect
+
+    place = KeyspaceAddress.parse(address)
+    with terminal.wait("Making the tables"):
+        keyspace = connect(place, is_made=False)
+        try:
+            keyspace.create(replicas=replicas)
+        finally:
+            keyspace.close()
+    terminal.show({"store": str(place)}, _render_created)
+
+
+@store.command()
+@click.argument("address")
 @storage_option
 @pass_terminal
-def show(terminal: Terminal, storage: Path) -> None:
+def copy(terminal: Terminal, address: str, storage: Path) -> None:
+    """Put the store of a storage into the empty keyspace at ADDRESS, so that several weavers can share it.
+
+    No weaver may run meanwhile. The old store stays where it is; start weavers with `--store ADDRESS` from then on.
+    """
+    from weft.weaver.store.address import KeyspaceAddress
+    from weft.weaver.store.moving import copy_into
+
+    place = KeyspaceAddress.parse(address)
+    with terminal.wait("Copying"):
+        count = copy_into(Path(storage_of(storage).store), place)
+    terminal.show({"store": str(place), "records": count}, _render_copied)
+
+
+@store.command()
+@storage_option
+@store_option
+@pass_terminal
+def show(terminal: Terminal, storage: Path, store: str | None) -> None:
     """Which history a store keeps, how often it was opened, and how much is in it."""
     from weft import codec
-    from weft.streams.storage import Storage
     from weft.weaver.identity import KEY, StoreRecord
+    from weft.weaver.store.opening import read_store
     from weft.weaver.store.records import Records
-    from weft.weaver.store.snapshot import RocksSnapshot
 
-    with RocksSnapshot(Path(Storage(str(storage.absolute())).store)) as snapshot:
+    with read_store(storage_of(storage, store).store) as snapshot:
         known = Records(snapshot).get(StoreRecord, *KEY)
         count = sum(1 for _ in snapshot.scan(b""))
     terminal.show({**codec.to_form(known), "records": count}, _render_store)
@@ -41,18 +92,18 @@ def show(terminal: Terminal, storage: Path) -> None:
 
 @store.command()
 @storage_option
+@store_option
 @pass_terminal
-def rebuild(terminal: Terminal, storage: Path) -> None:
+def rebuild(terminal: Terminal, storage: Path, store: str | None) -> None:
     """Make the store anew from what the tables say: after it was lost, damaged, or restored from an older copy.
 
     No weaver may run meanwhile. The old store is kept beside the new one. Every knot that is in a table is
     known again, with the rules that were in force; batches that were not finished run again.
     """
     from weft import codec
-    from weft.streams.storage import Storage
     from weft.weaver.recover import recover
 
-    place = Storage(str(storage.absolute()))
+    place = storage_of(storage, store)
     with terminal.wait("Reading the tables"):
         found = recover(place, lambda stream, cut: _cut_table(place.table(stream), cut))
     terminal.show(codec.to_form(found), _render_rebuilt)
@@ -110,6 +161,17 @@ def _cut_table(path: str, cut: Cut) -> None:
     assert cut.gone is not None
     spark = session.create("local[1]", app="weft-store-rebuild")
     Table(spark, path).cut(cut.gone.after, cut.gone.upto, {"operation": "store rebuild"})
+
+
+def _render_created(output: Printer, made: dict[str, Any]) -> None:
+    output.line(f"The store is there. Start weavers on it with `--store {made['store']}`.")
+
+
+def _render_copied(output: Printer, copied: dict[str, Any]) -> None:
+    from weft.cli.output import plural
+
+    output.line(f"Copied {plural(copied['records'], 'record')}.")
+    output.line(f"Start weavers with `--store {copied['store']}`.")
 
 
 def _render_store(output: Printer, found: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from weft.cli import completion
 from weft.cli.command import Command, pass_terminal
-from weft.cli.service import storage_option
+from weft.cli.service import storage_of, storage_option, store_option
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @storage_option
+@store_option
 @click.option("--deep", is_flag=True, help="Hash every row again, too.")
 @click.option(
     "--fast", is_flag=True, help="With --deep: hash by the kernel that wrote the rows, on Spark."
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 def verify(
     terminal: Terminal,
     storage: Path,
+    store: str | None,
     deep: bool,
     fast: bool,
     since: str | None,
@@ -51,7 +53,6 @@ def verify(
     """
     from weft.cli.bar import Bar
     from weft.lineage.since import parse_since
-    from weft.streams.storage import Storage
     from weft.weaver.verification import verify_storage
 
     if fast and not deep:
@@ -60,7 +61,7 @@ def verify(
         raise click.UsageError("--stream says whose files --since means; give both.")
     with Bar(terminal) as bar:
         found = verify_storage(
-            Storage(str(storage.absolute())),
+            storage_of(storage, store),
             deep=deep,
             rehash=bar.counting(_rehash(fast)),
             since=None if since is None else parse_since(since, stream),

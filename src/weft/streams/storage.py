@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft import codec
@@ -33,6 +33,8 @@ class Storage:
     """The layout below a root, which is a local folder or an object store's address."""
 
     root: str
+    apart: str | None = field(default=None, kw_only=True)
+    """The folder or the address of the weaver's store where it does not lie below the root."""
 
     def table(self, stream: str) -> str:
         """The Delta table of a stream."""
@@ -67,7 +69,7 @@ class Storage:
     @property
     def store(self) -> str:
         """The weaver's own store."""
-        return f"{self.root}/weaver"
+        return self.apart or f"{self.root}/weaver"
 
     @property
     def owner(self) -> Owner | None:

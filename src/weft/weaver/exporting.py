@@ -29,14 +29,14 @@ from weft.sinks.document import documents, to_json
 from weft.streams.storage import Storage
 from weft.streams.verify import StreamRecord
 from weft.weaver.catalog import Deployed, NameMissingError
+from weft.weaver.store.opening import read_store
 from weft.weaver.store.records import Records
-from weft.weaver.store.snapshot import RocksSnapshot
 from weft.weaver.verification import StoredRecords
 
 
 def export(storage: Storage, stream: str, first: int, last: int, out: Path) -> KnotExport:
     """Write what came into the knots from `first` to `last` of a stream, and what they gave, to a new folder."""
-    with RocksSnapshot(Path(storage.store)) as store:
+    with read_store(storage.store) as store:
         source = _Source(storage, StoredRecords(store), Records(store))
         return source.export(stream, first, last, out)
 

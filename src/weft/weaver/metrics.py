@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
@@ -18,6 +19,7 @@ class Metrics:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._server: WSGIServer | None = None
         self._watermarks: dict[tuple[str, str], int] = {}
         self.registry = CollectorRegistry()
         self._processed = self._counter("stream_events_processed", "Records that came in")
@@ -49,7 +51,13 @@ class Metrics:
 
     def serve(self, port: int, address: str) -> None:
         """Answer scrapers on a port of its own."""
-        start_http_server(port, address, registry=self.registry)
+        self._server, _ = start_http_server(port, address, registry=self.registry)
+
+    def stop(self) -> None:
+        """Answer scrapers no more."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
 
     def tied(self, knot: Knot) -> None:
         """Count one knot."""

@@ -25,7 +25,7 @@ from weft.schema.schema import Schema
 from weft.streams.rehash import records_of, spark_schema
 from weft.streams.storage import Storage
 from weft.weaver.catalog import NameMissingError
-from weft.weaver.store.snapshot import RocksSnapshot
+from weft.weaver.store.opening import read_store
 from weft.weaver.verification import StoredRecords
 
 ID = "_weft.id"
@@ -57,7 +57,7 @@ def prove(
     2. Find the row in the files that they wrote, newest first.
     3. Hash the rows of its file again, in their order, for the way up to the file's root.
     """
-    with RocksSnapshot(Path(storage.store)) as store:  # 1
+    with read_store(storage.store) as store:  # 1
         recorded = StoredRecords(store)
         origin, expired = _place(recorded, stream)
         knots = {one.number: one for one in recorded.knots(origin)}

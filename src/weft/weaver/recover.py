@@ -19,6 +19,7 @@ from weft.weaver.rebuild import Rebuild, RebuildError
 from weft.weaver.store import Store, Write
 from weft.weaver.store.intact import IntactStore
 from weft.weaver.store.memory import MemoryStore
+from weft.weaver.store.opening import is_shared
 from weft.weaver.store.records import Records
 from weft.weaver.store.rocks import RocksStore, StoreDamagedError
 
@@ -50,6 +51,12 @@ def recover(storage: Storage, cut_table: CutTable, *, clock: Clock | None = None
     2. Cut checkpoints to the newest knots, into new epochs, and tables where a batch was not finished.
     3. Write the new store beside the old one, and put it in its place.
     """
+    if is_shared(storage.store):
+        raise RebuildError(
+            "A store in Cassandra is not made anew in its place.",
+            hint="Leave out `--store`: that makes one in the storage, from the tables. Then put it into an empty "
+            "keyspace with `weft store copy`.",
+        )
     tables = read_tables(Path(storage.streams))  # 1
     if not tables:
         raise RebuildError(

@@ -22,9 +22,10 @@ from weft.weaver.catalog import Pipeline, Stream
 from weft.weaver.expiring import ExpiredRows
 from weft.weaver.identity import KEY, StoreRecord
 from weft.weaver.knots import Head, line
+from weft.weaver.store.opening import read_store
 from weft.weaver.store.records import is_intact, open_record, value_of
 from weft.weaver.store.rocks import StoreDamagedError
-from weft.weaver.store.snapshot import RocksSnapshot, StoreMissingError
+from weft.weaver.store.snapshot import StoreMissingError
 from weft.weaver.store.store import Store, key, key_range
 from weft.weaving.rule import content_hash
 
@@ -169,7 +170,7 @@ def _look(
     progress: Callable[[str], None],
 ) -> Verification:
     try:
-        with RocksSnapshot(Path(storage.store)) as store:
+        with read_store(storage.store) as store:
             recorded = StoredRecords(store)
             report = verify(recorded, storage, rehash=rehash, since=since, progress=progress)
             _check_owner(storage, recorded, report)

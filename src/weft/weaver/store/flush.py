@@ -23,4 +23,7 @@ class Flush:
     async def _flush(self) -> None:
         await asyncio.sleep(0)  # requests that are about to run share this one
         self._next = None  # later ones need the next
-        self._store.flush()
+        if self._store.takes_long:
+            await asyncio.to_thread(self._store.flush)
+        else:
+            self._store.flush()

@@ -11,6 +11,8 @@ from weft.weaver.store.store import StoreConflictError, Write, check_partition
 class MemoryStore:
     """Keys in a sorted list beside their values; gone with the process."""
 
+    takes_long = False
+
     def __init__(self) -> None:
         self._keys: list[bytes] = []
         self._values: dict[bytes, bytes] = {}

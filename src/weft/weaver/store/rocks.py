@@ -46,6 +46,8 @@ PROBE_BYTES = 1 << 20
 class RocksStore:
     """Keys and values as raw bytes in one RocksDB database."""
 
+    takes_long = False
+
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder

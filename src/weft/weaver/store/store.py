@@ -40,6 +40,9 @@ class Write:
 class Store(Protocol):
     """Durable once `apply` or, where it was put off, `flush` returns; keys are read back in byte order."""
 
+    takes_long: bool
+    """Whether a flush goes over a network, so that whoever has other things to do waits for it in a thread."""
+
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, or None."""
         ...
@@ -64,8 +67,8 @@ class Store(Protocol):
     ) -> None:
         """Write all or nothing; raise StoreConflictError when a key does not hold what is expected.
 
-        With `expect`, all keys are of one partition. What is not `durable` outlives this process, and the
-        machine only after `flush` or a durable write.
+        With `expect`, all keys are of one partition. What is not `durable` is read back at once, and is there
+        for whoever comes later only after `flush` or a durable write.
         """
         ...
 
