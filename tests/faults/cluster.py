@@ -132,6 +132,11 @@ class Cluster:
         """Where the weaver answers, also after it was started again."""
         return f"http://127.0.0.1:{self._port}"
 
+    @property
+    def for_workers(self) -> str:
+        """The address, or addresses, at which workers ask."""
+        return self.address
+
     def start_weaver(self) -> None:
         """Start the weaver and wait until it answers."""
         command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
@@ -145,7 +150,7 @@ class Cluster:
         self._started += 1
         name = f"worker-{self._started}"
         module = "tests.faults.runner"
-        command = [sys.executable, "-m", module, self.address, self.storage.root, self._master]
+        command = [sys.executable, "-m", module, self.for_workers, self.storage.root, self._master]
         command.append(self._spark)
         worker = Process(name, command, self._log(name))
         self.workers.append(worker)

@@ -22,8 +22,8 @@ LONGEST_WAIT = 5.0
 CONNECT_S = 5.0
 LEADER = "weft-leader"
 """Names the weaver that answered in place of the one that was asked."""
-AWAY = frozenset({"weaver.no-leader", "weaver.leader-lost", "store.lost"})
-"""What a weaver answers that could not reach the one that leads, or led and no longer does."""
+AWAY = frozenset({"weaver.no-leader", "weaver.leader-lost", "store.away", "store.lost"})
+"""What a weaver answers that reaches neither its store nor the one that leads, or led and no longer does."""
 
 
 class WeaverAwayError(WeftError):

@@ -71,7 +71,9 @@ def test_the_weaver_that_leads_is_asked_next_if_it_is_known() -> None:
     assert [unknown.line.call("GET", "/status")["by"] for _ in range(2)] == ["a", "a"]
 
 
-@pytest.mark.parametrize("code", ["weaver.no-leader", "weaver.leader-lost", "store.lost"])
+@pytest.mark.parametrize(
+    "code", ["weaver.no-leader", "weaver.leader-lost", "store.away", "store.lost"]
+)
 def test_a_weaver_without_a_leader_is_away(code: str) -> None:
     told = WeftError("It is away.", code=code, domain="external").to_dict()
     left = [httpx.Response(503, json=told), httpx.Response(200, json=1)]

@@ -52,16 +52,16 @@ class CassandraTables:
 
     def partitions(self) -> list[bytes]:
         """The first parts of all keys."""
-        return [row.part for row in self._keyspace.run("SELECT DISTINCT part FROM @shelves")]
+        return [row.part for row in self._keyspace.read("SELECT DISTINCT part FROM @shelves")]
 
     def names(self, partition: bytes) -> list[bytes]:
         """The names of the shelves of a partition."""
-        rows = self._keyspace.run("SELECT shelf FROM @shelves WHERE part = ?", partition)
+        rows = self._keyspace.read("SELECT shelf FROM @shelves WHERE part = ?", partition)
         return [row.shelf for row in rows]
 
     def entries(self, shelf: bytes) -> list[tuple[bytes, bytes]]:
         """The keys and values on a shelf."""
-        rows = self._keyspace.run("SELECT key, value FROM @kept WHERE shelf = ?", shelf)
+        rows = self._keyspace.read("SELECT key, value FROM @kept WHERE shelf = ?", shelf)
         return [(row.key, row.value) for row in rows]
 
     def write(self, changes: Mapping[bytes, tuple[int, bytes | None]]) -> None:

@@ -107,6 +107,13 @@ class Keyspace:
             lambda: list(self._session.execute(self._bound(statement, values, serial)))
         )
 
+    def read(self, statement: str, *values: Any) -> list[Any]:
+        """The rows of a query, which may be asked twice."""
+        try:
+            return self.run(statement, *values)
+        except StoreAwayError:
+            return self.run(statement, *values)
+
     def decide(self, statement: str, *values: Any) -> tuple[bool, Any]:
         """Whether a conditional statement was applied, and the row that it found otherwise."""
 

@@ -147,7 +147,7 @@ class WriteLog:
 
     def after(self, number: int, *, upto: int) -> Iterator[Logged]:
         """The groups behind `number`, in order; one that its leader did not finish is none."""
-        rows = self._keyspace.run(
+        rows = self._keyspace.read(
             "SELECT number, by_term, more, writes FROM @log "
             "WHERE seat = 'weaver' AND number > ? AND number <= ?",
             *(number, upto),

@@ -1,0 +1,184 @@
+"""Two weavers over one store in Cassandra, behind a load balancer: killed, stopped and asked at once."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.faults.cluster import Cluster, Process
+from tests.spark.projects import CLEAN, REVENUE, orders, shop
+from tests.stack.balancer import Balancer
+from tests.stack.stores import new_keyspace
+from weft.servers.cassandra import Cassandra
+from weft.servers.process import free_port
+from weft.streams.storage import Storage
+from weft.weaver.store.address import KeyspaceAddress, connect
+from weft.weaver.store.writelog import WriteLog
+
+pytestmark = pytest.mark.timeout(600)
+
+
+class Sharing(Cluster):
+    """A cluster with two weavers."""
+
+    def __init__(self, project: Any, storage: Path, store: str, balancer: Balancer) -> None:
+        self._store = store
+        self._balancer = balancer
+        self.weavers: dict[int, Process] = {}
+        super().__init__(project, storage)
+        self.storage = Storage(str(storage.absolute()), apart=store)
+        self.api.close()
+        # No two requests over one connection: each may come to another weaver.
+        alone = httpx.Limits(max_keepalive_connections=0)
+        self.api = httpx.Client(base_url=self.address, timeout=60, trust_env=False, limits=alone)
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.weavers.values():
+            process.kill()
+        super().__exit__()
+
+    @property
+    def address(self) -> str:
+        return self._balancer.address
+
+    @property
+    def for_workers(self) -> str:
+        return ",".join(f"http://127.0.0.1:{port}" for port in self.ports)
+
+    @property
+    def ports(self) -> list[int]:
+        return list(self._balancer.ports)
+
+    def start_weaver(self) -> None:
+        for port in self.ports:
+            self.start_one(port)
+
+    def start_one(self, port: int) -> None:
+        command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
+        command += ["--store", self._store, "--port", str(port), "--metrics-port", "0"]
+        command += ["--lease-seconds", str(self._lease_s)]
+        log = self._log(f"weaver-{port}")
+        self.weaver = self.weavers[port] = Process(f"weaver-{port}", command, log)
+        self.wait(lambda: self._answers_at(port), "the weaver answers")
+
+    def _answers_at(self, port: int) -> bool:
+        if not self.weavers[port].is_alive:
+            raise RuntimeError(f"The weaver ended: {self.weavers[port].tail()}")
+        try:
+            asked = httpx.get(f"http://127.0.0.1:{port}/health", timeout=60, trust_env=False)
+        except httpx.TransportError:
+            return False
+        return asked.is_success
+
+    @property
+    def leader(self) -> int:
+        """The port of the weaver that leads."""
+        keyspace = connect(KeyspaceAddress.parse(self._store))
+        try:
+            address = WriteLog(keyspace).seat(exactly=True).address or ""
+        finally:
+            keyspace.close()
+        return int(address.rpartition(":")[2])
+
+    @property
+    def other(self) -> int:
+        """The port of the weaver that stands by."""
+        leader = self.leader
+        return next(port for port in self.ports if port != leader)
+
+    def at(self, port: int) -> httpx.Client:
+        return httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
+
+
+@pytest.fixture(scope="module")
+def cluster(cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sharing]:
+    storage = tmp_path_factory.mktemp("sharing")
+    project = shop(clean=CLEAN, revenue=REVENUE)
+    with (
+        Balancer([free_port(), free_port()]) as balancer,
+        Sharing(project, storage, new_keyspace(cassandra), balancer) as running,
+    ):
+        running.start_worker()
+        running.feed("orders", orders(0, 4))
+        running.settle()
+        yield running
+
+
+def ids(cluster: Sharing) -> list[int]:
+    return sorted(row["id"] for row in cluster.rows("orders"))
+
+
+def assert_nothing_lost(cluster: Sharing, upto: int) -> None:
+    cluster.settle()
+    assert ids(cluster) == list(range(upto))
+    assert cluster.verify() == []
+
+
+def test_a_weaver_is_killed_and_no_batch_is_lost(cluster: Sharing) -> None:
+    fed = len(ids(cluster))
+    for place in range(12):
+        cluster.feed("orders", orders(fed, 4))
+        fed += 4
+        if place == 5:
+            killed = cluster.leader
+            cluster.weavers[killed].kill()
+    attached = cluster.api.post(
+        "/rules", json={"stream": "clean-orders", "steps": [{"filter": "total >= 0"}]}
+    )
+    assert attached.is_success, attached.text
+    assert_nothing_lost(cluster, fed)
+    assert cluster.leader != killed
+    cluster.start_one(killed)
+    assert cluster.other == killed
+    with cluster.at(killed) as line:
+        asked = line.get("/rules")
+        assert asked.headers["weft-leader"].endswith(str(cluster.leader))
+        assert len(asked.json()) == 1
+
+
+def test_a_leader_that_was_stopped_wakes_up_and_stands_by(cluster: Sharing) -> None:
+    fed = len(ids(cluster))
+    stopped = cluster.leader
+    cluster.weavers[stopped].signal(signal.SIGSTOP)
+    cluster.wait(lambda: cluster.leader != stopped, "the other weaver leads", timeout=60)
+    cluster.weavers[stopped].signal(signal.SIGCONT)
+    cluster.feed("orders", orders(fed, 4))
+    with cluster.at(stopped) as line:
+        line.post("/pipelines/clean/stop").raise_for_status()
+        line.post("/pipelines/clean/start").raise_for_status()
+    assert_nothing_lost(cluster, fed + 4)
+    assert cluster.leader != stopped
+
+
+def test_of_two_rollbacks_at_once_at_different_weavers_the_second_is_refused(
+    cluster: Sharing,
+) -> None:
+    fed = len(ids(cluster))
+
+    def roll_back(port: int) -> httpx.Response:
+        with cluster.at(port) as line:
+            return line.post("/rollbacks", json={"stream": "clean-orders", "to": 1})
+
+    with ThreadPoolExecutor(2) as both:
+        answers = list(both.map(roll_back, cluster.ports))
+    refused = [answer for answer in answers if not answer.is_success]
+    assert [answer.json()["code"] for answer in refused] in ([], ["operation.busy"])
+    assert [answer.json()["status"] for answer in answers if answer.is_success][:1] == ["done"]
+    assert_nothing_lost(cluster, fed)
+
+
+def test_a_weaver_that_ends_lets_the_other_lead_at_once(cluster: Sharing) -> None:
+    ended = cluster.leader
+    assert cluster.weavers[ended].terminate() == 0
+    cluster.weavers[ended].kill()  # which closes what was held for it
+    with cluster.at(cluster.ports[1 - cluster.ports.index(ended)]) as line:
+        assert line.get("/status").is_success
+    assert cluster.leader != ended
+    cluster.start_one(ended)
