@@ -118,6 +118,17 @@ def test_a_replay_at_the_speed_of_then_takes_as_long_and_verifies(past: Play, st
     assert replay(past, stream, after=0)["legs"][0]["behind_s"] is None
 
 
+def test_the_knot_of_a_record_is_run_again(past: Play) -> None:
+    row = past.rows("clean-orders", weft=True)[-1]
+    name, number = row["_weft"]["id"], row["_weft"]["knot"]
+    found = replay(past, "clean-orders", record=name)
+    assert (found["verified"], found["after"], found["upto"]) == (True, number - 1, number)
+    both = past.api.post("/replays", json={"stream": "clean-orders", "record": name, "after": 1})
+    assert both.json()["code"] == "replay.span"
+    gone = past.api.post("/replays", json={"stream": "clean-orders", "record": "no such one"})
+    assert gone.status_code == 404
+
+
 def test_a_replay_leaves_no_trace_in_what_is_live(run: Play) -> None:
     before = _live(run)
     replay(run, "revenue", after=2, change={"leave_out": {"orders": "country = 'de'"}})

@@ -73,6 +73,7 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Any]:
 )
 @click.option("--since", metavar="TIME", help="Knots from this time on, in place of --knots.")
 @click.option("--until", metavar="TIME", help="Knots before this time.")
+@click.option("--record", metavar="ID", help="The knot that made this record.")
 @click.option(
     "--from",
     "source",
@@ -134,6 +135,7 @@ def run(
     knots: tuple[int, int] | None,
     since: str | None,
     until: str | None,
+    record: str | None,
     source: str | None,
     on: str | None,
     steps: list[Any],
@@ -162,6 +164,7 @@ def run(
         "upto": None if knots is None else knots[1],
         "since": since,
         "until": until,
+        "record": record,
         "source": source,
         "speed": speed,
         "change": {

@@ -18,6 +18,7 @@ from weft.errors import WeftError
 from weft.gate.spark import register
 from weft.runtime import jars as libraries
 from weft.runtime.java import get_java
+from weft.runtime.pools import POOLS
 from weft.steps.environment import KERNEL_JAR
 
 LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -75,6 +76,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.codegen.maxFields": "10000",
     "spark.locality.wait": "0s",
     "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": POOLS.as_uri(),
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.maxPlanStringLength": "2000",
     "spark.sql.streaming.numRecentProgressUpdates": "20",

@@ -30,6 +30,7 @@ from weft.runtime.find import (
     find_panes,
     find_record,
 )
+from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
 from weft.runtime.walking import Look, walk_knot
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 CHECKPOINT_WAIT_S = 55.0
+PATIENT = frozenset(
+    (
+        *("try", "diff", "state", "record", "document", "causes", "matching", "breaches"),
+        *("dropped", "members", "panes", "walk", "rerun", "compare", "fill", "expire"),
+    )
+)
+"""What lets pipelines go first; the rest holds them, or they wait for it."""
 
 
 class Work:
@@ -87,7 +95,10 @@ class Work:
                 code="worker.unknown-task",
                 hint="Weaver and worker are of different versions; upgrade the worker.",
             )
-        return known[kind](**arguments)
+        if kind not in PATIENT:
+            return known[kind](**arguments)
+        with beside(self._worker.spark):
+            return known[kind](**arguments)
 
     def _analyze(self, schema: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
         """The columns that a rule makes of a stream, by Spark's own analysis of it."""

@@ -15,6 +15,8 @@ from weft.operations.step import Rerun, Step
 from weft.replays.compared import RowComparison
 from weft.replays.report import LegReport, first_of
 from weft.replays.request import ReplayRequest
+from weft.weaver.code_of_knots import ReplayError
+from weft.weaver.explaining import find_place
 from weft.weaver.promoting import promoted
 from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
@@ -41,13 +43,14 @@ class Changed(Body):
 
 
 class Asked(Body):
-    """The knots of a stream to run again, by number or by time."""
+    """The knots of a stream to run again: by number, by time, or the one that made a record."""
 
     stream: str
     after: KnotNumber | None = None
     upto: KnotNumber | None = None
     since: str | None = None
     until: str | None = None
+    record: Text | None = None
     source: str | None = None
     speed: Annotated[float, Field(gt=0, le=MOST_SPEED)] | None = None
     change: Changed = Changed()
@@ -100,7 +103,7 @@ async def show(weaver: UsesWeaver, id: str) -> Answer:
 async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
     """Run knots again into a workspace and compare them; with `dry_run` only say what would be done."""
     change = body.change
-    span = span_of(weaver, body.stream, body.after, body.upto, body.since, body.until)
+    span = await _span(weaver, body)
     tried = tried_project(
         weaver, form=change.project, settings=change.settings, functions=change.functions
     )
@@ -160,6 +163,22 @@ async def note(weaver: UsesWeaver, id: str, body: LegProgress) -> None:
     """Remember how far the worker is."""
     await _get(weaver, id)
     weaver.replays.note(id, Progress(body.pipeline, body.done, body.knots))
+
+
+async def _span(weaver: UsesWeaver, body: Asked) -> tuple[int, int]:
+    """The knots that are meant: after the first number, up to the second."""
+    said = (body.after, body.upto, body.since, body.until)
+    if body.record is None:
+        return span_of(weaver, body.stream, *said)
+    if any(one is not None for one in said):
+        raise ReplayError(
+            f"Record '{body.record}' is in one knot, and others are named beside it.",
+            code="replay.span",
+            hint="Name knots, times or a record.",
+        )
+    place = await find_place(weaver, body.stream, body.record)
+    knot = weaver.knots.get(weaver.catalog.stream(body.stream).origin, place.knot)
+    return knot.previous or 0, knot.number
 
 
 async def _get(weaver: UsesWeaver, id: str) -> Operation:
