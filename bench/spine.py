@@ -1,6 +1,6 @@
 """The spine against the same job hand-written in PySpark and Delta, and the weaver against a clock.
 
-`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,lineage]`.
+`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,lineage,storage]`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench import _weaver
+from bench import _storage, _weaver
 from bench._input import multiply
 from bench._report import Figures, Measure, run, say
 
@@ -99,6 +99,7 @@ PARTS = {
     "growth": Measure(("growth",), growth),
     "pins": Measure(("pins_per_s", "knots_per_s"), _weaver.pins),
     "lineage": Measure(("lineage_ms",), _weaver.lineage),
+    "storage": Measure(("storage_s3_ratio",), _storage.storage),
 }
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tests.stack.servers import Kafka
     from weft.servers.cassandra import Cassandra
+    from weft.servers.s3 import S3
 
 TESTS = Path(__file__).parent
 MARKERS = {
@@ -67,6 +68,23 @@ def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cassandra]:
 
     with Cassandra(tmp_path_factory.mktemp("cassandra")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
+    """One server of buckets for the whole run; tests use folders of their own in it."""
+    from weft.servers.s3 import S3
+
+    with S3(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3, monkeypatch: pytest.MonkeyPatch) -> S3:
+    """The server, with what its clients look for in the environment of this process and those it starts."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
 
 
 @pytest.fixture(scope="session")

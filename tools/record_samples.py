@@ -72,7 +72,7 @@ def kept() -> dict[str, bytes]:
         number = segments.append(RECORDS, number=1, stated=STATED)
         return {
             "admission.jsonl": log.read_bytes(),
-            "segment": segments.path(number).read_bytes(),
+            "segment": segments.file(number).read(),
             "file-offset.json": canonical.encode(OFFSET.to_json()),
             "kafka-position.json": (POSITION.to_offset("revenue").metadata or "").encode(),
         }

@@ -18,11 +18,12 @@ from typing import Any
 
 import httpx
 import psutil
-from deltalake import DeltaTable
 
 from weft.lineage.finding import Finding
 from weft.loading.load import load
+from weft.locations.location import locate
 from weft.sources.segment import Segments, encode
+from weft.streams.delta import open_table
 from weft.streams.storage import Storage
 from weft.weaver.verification import verify_storage
 
@@ -93,20 +94,26 @@ class Process:
 
 
 class Cluster:
-    """A project run by processes; sources read what `feed` is given."""
+    """A project run by processes; sources read what `feed` is given. With storage elsewhere than in a folder, `home` is
+    the folder of the store and of what processes say."""
 
     def __init__(
         self,
         project: Mapping[str, Any] | str | Path,
-        storage: Path,
+        storage: Path | str,
         *,
+        home: Path | None = None,
         lease_s: float = 2.0,
         master: str = "local[1]",
         executors: str | None = None,
         conf: Mapping[str, str] | None = None,
     ) -> None:
         self.project = load(project)
-        self.storage = Storage(str(storage.absolute()))
+        self._home = Path(storage).absolute() if home is None else home
+        self.storage = Storage(
+            str(self._home) if home is None else str(storage),
+            apart=None if home is None else str(home / "weaver"),
+        )
         self.workers: list[Process] = []
         self._lease_s = lease_s
         self._master = master
@@ -114,7 +121,7 @@ class Cluster:
         self._port = _free_port()
         self._fed: dict[str, int] = {}
         self._started = 0
-        storage.mkdir(parents=True, exist_ok=True)
+        self._home.mkdir(parents=True, exist_ok=True)
         self.api = httpx.Client(base_url=self.address, timeout=60, trust_env=False)
         self.start_weaver()
         self.api.put("/project", json=self.project.to_dict()).raise_for_status()
@@ -140,7 +147,7 @@ class Cluster:
     def start_weaver(self) -> None:
         """Start the weaver and wait until it answers."""
         command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
-        command += ["--port", str(self._port), "--metrics-port", "0"]
+        command += ["--store", self.storage.store, "--port", str(self._port), "--metrics-port", "0"]
         command += ["--lease-seconds", str(self._lease_s)]
         self.weaver = Process("weaver", command, self._log("weaver"))
         self.wait(self._answers, "the weaver answers")
@@ -208,10 +215,10 @@ class Cluster:
 
     def rows(self, stream: str) -> list[dict[str, Any]]:
         """The rows of a stream as its table has them, without `_weft`."""
-        folder = Path(self.storage.table(stream))
+        folder = locate(self.storage.table(stream))
         if not (folder / "_delta_log").exists():
             return []
-        table = DeltaTable(str(folder)).to_pyarrow_table()
+        table = open_table(folder.address).to_pyarrow_table()
         rows: list[dict[str, Any]] = table.drop_columns(["_weft"]).to_pylist()
         return rows
 
@@ -237,7 +244,7 @@ class Cluster:
             return False
 
     def _log(self, name: str) -> Path:
-        return Path(self.storage.root) / f"{name}.log"
+        return self._home / f"{name}.log"
 
 
 def _free_port() -> int:

@@ -52,7 +52,7 @@ def main() -> None:
     logs.set_up("worker")
     storage = Storage(root)
     conf = {"spark.driver.memory": "1g", **(bounds.settings() if bounds else {}), **asked["conf"]}
-    spark = session.create(master, app="weft-faults", conf=conf)
+    spark = session.create(master, app="weft-faults", conf=conf, storage=root)
     obedience = Obedience()
     worker = obedience.worker = Worker(
         spark,

@@ -14,6 +14,7 @@ from tests.spark.projects import CLEAN, REVENUE, order, orders, shop
 from weft.cli.rows import newest_rows
 from weft.lineage.fingerprint import record_hash
 from weft.lineage.provenance import RecordProvenance, record_provenance
+from weft.locations.location import locate
 from weft.streams.storage import Storage
 from weft.testing import Play, play
 from weft.weaver.verification import verify_storage
@@ -100,7 +101,7 @@ def test_every_record_has_its_way_from_the_row_read_to_the_row_written(tmp_path:
         assert run.api.get("/streams/clean-orders.provenance").json()["kind"] == "provenance"
         name = "clean-orders.provenance"
         table = Path(run.storage.table(name))
-        shown = newest_rows(table, name, limit=20, weft=True)
+        shown = newest_rows(locate(table), name, limit=20, weft=True)
         assert {row["_weft"]["id"]: row["hashes"][0] for row in shown} == read
     assert_clean(tmp_path)
 

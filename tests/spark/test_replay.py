@@ -17,6 +17,7 @@ import pytest
 import weft
 from weft.clock import parse_iso
 from weft.loading.load import load
+from weft.locations.location import locate
 from weft.runtime import checkpoints
 from weft.testing import Play, play
 
@@ -361,7 +362,7 @@ def _live(run: Play) -> dict[str, str]:
     ):
         newest = run.knots(stream)[-1]
         checkpoints.wait_for_commit(
-            Path(run.storage.checkpoint(pipeline, newest.epoch)), newest.batch
+            locate(run.storage.checkpoint(pipeline, newest.epoch)), newest.batch
         )
     folders = [root / "streams", root / "pipelines", root / "sources"]
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]

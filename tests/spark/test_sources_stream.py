@@ -329,15 +329,6 @@ def test_a_source_that_is_declared_wrongly_is_refused(
     assert caught.value.hint
 
 
-def test_a_source_that_must_remember_is_refused_on_an_object_store(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    stream = make_stream("files", path=str(tmp_path))
-    with pytest.raises(SourceError) as caught:
-        open_stream(spark, stream, checkpoint="s3a://bucket/c", processing=Processing())
-    assert caught.value.code == "source.storage"
-
-
 def test_a_feed_takes_hundreds_of_batches_in_seconds(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "feed")
     raw = open_stream(

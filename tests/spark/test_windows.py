@@ -199,7 +199,7 @@ def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
     run.feed([Knot([Row(-5, 1, "a"), Row(5, 2, "a")], -1_000_000)])
     run.feed([Knot([Row(6, 3, "a"), Row(7, 4, "a")], 1_000_000_000_000)])
     run.stop()
-    [kept] = read_windows(spark, tmp_path / "checkpoint")
+    [kept] = read_windows(spark, str(tmp_path / "checkpoint"))
     assert (kept.start_ms, kept.end_ms, kept.end) == (-5, MAX, LAST)
     low, high = -(2**63), 2**63 - 1
     told = run.told

@@ -148,13 +148,18 @@ def test_what_is_kept_can_be_looked_up_by_key_and_batch(
     run.feed([Knot([Row(1, 1, "ab"), Row(12, 2, "ab"), Row(13, 3, "ac"), Row(14, 4, "b")], 5)])
     run.feed([Knot([Row(15, 5, "ac")], 111)])
     run.stop()
-    now = read_windows(spark, tmp_path / "checkpoint", state=state)
+    now = read_windows(spark, str(tmp_path / "checkpoint"), state=state)
     assert [(kept.key, kept.records) for kept in now] == [("ab", 1), ("ac", 2), ("b", 1)]
     assert now[1].values == {"values": "[3,5]"}
-    before = read_windows(spark, tmp_path / "checkpoint", batch=0, prefix="a", state=state)
+    before = read_windows(spark, str(tmp_path / "checkpoint"), batch=0, prefix="a", state=state)
     assert [(kept.key, kept.records) for kept in before] == [("ab", 1), ("ab", 1), ("ac", 1)]
     page = read_windows(
-        spark, tmp_path / "checkpoint", batch=0, after=before[0].position(), limit=2, state=state
+        spark,
+        str(tmp_path / "checkpoint"),
+        batch=0,
+        after=before[0].position(),
+        limit=2,
+        state=state,
     )
     assert page == [*before[1:]]
 

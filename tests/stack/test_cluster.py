@@ -13,6 +13,7 @@ import pytest
 
 from tests.faults.cluster import Cluster
 from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
+from weft.servers.s3 import S3
 from weft.servers.spark import SparkCluster
 from weft.testing import play
 
@@ -92,11 +93,20 @@ def assert_as_in_one_process(cluster: Cluster, undisturbed: dict[str, dict[str, 
     assert cluster.verify() == []
 
 
+@pytest.mark.parametrize("kind", ["folder", "bucket"])
 def test_executors_and_the_driver_die_and_nothing_is_lost_or_doubled(
-    project: Path, machines: SparkCluster, undisturbed: dict[str, dict[str, Any]], tmp_path: Path
+    project: Path,
+    machines: SparkCluster,
+    undisturbed: dict[str, dict[str, Any]],
+    tmp_path: Path,
+    s3: S3,
+    kind: str,
 ) -> None:
-    shared = tmp_path / "storage"
-    with Cluster(project, shared, master=machines.address, executors="2", conf=EXECUTOR) as cluster:
+    shared = tmp_path / "storage" if kind == "folder" else s3.address(tmp_path.name)
+    home = None if kind == "folder" else tmp_path / "home"
+    with Cluster(
+        project, shared, home=home, master=machines.address, executors="2", conf=EXECUTOR
+    ) as cluster:
         worker = cluster.start_worker()
         cluster.feed("orders", batch(0))
         cluster.settle()

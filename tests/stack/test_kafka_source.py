@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.reading import Reading, read
 from tests.stack.servers import Kafka
+from weft.locations.location import locate
 from weft.project.definition import Processing, SourceSpec, StreamSpec
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
@@ -31,7 +32,7 @@ def open_topic(
     source = SourceSpec("kafka", {"servers": kafka.servers, "topic": topic})
     stream = StreamSpec("orders", SCHEMA, source, event_time=event_time)
     raw = open_stream(
-        spark, stream, checkpoint=Path("unused"), processing=Processing(queue_size=10)
+        spark, stream, checkpoint=locate("unused"), processing=Processing(queue_size=10)
     )
     return parse(with_tick(raw, topic), parsing_of(stream), source="orders")
 

@@ -238,7 +238,7 @@ def test_a_recorded_admission_log_is_read() -> None:
 
 
 def test_a_recorded_segment_is_read(tmp_path: Path) -> None:
-    Segments(tmp_path).path(1).write_bytes((KEPT / "segment").read_bytes())
+    Segments(tmp_path).file(1).write((KEPT / "segment").read_bytes())
     segment = Segments(tmp_path).get(1)
     assert (segment.stated, tuple(segment.records())) == (STATED, RECORDS)
 

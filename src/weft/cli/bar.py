@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli.progress import Shown
+from weft.locations.location import locate
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -50,13 +50,13 @@ class Bar(Shown):
 
         def counted(paths: Sequence[str]) -> Iterator[FileHash]:
             if self._progress is not None:
-                total = sum(Path(path).stat().st_size for path in paths)
+                total = sum(locate(path).size() for path in paths)
                 self._progress.reset(
                     self._task, description=f"Hashing the rows of {self._stage}", total=total
                 )
             for one in rehash(paths):
                 if self._progress is not None:
-                    self._progress.advance(self._task, Path(one.path).stat().st_size)
+                    self._progress.advance(self._task, locate(one.path).size())
                 yield one
 
         return counted

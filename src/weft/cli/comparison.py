@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from weft.cli.service import storage_of
 from weft.cli.terminal import Terminal, path_to
 from weft.errors import WeftError
+from weft.locations.location import locate
 from weft.products.compare import Document, DocumentDifference, differences, keyed
 from weft.products.postgres import document_query, table_of
 from weft.products.read import read_product
@@ -46,7 +47,7 @@ class Comparison:
 
 
 def compare(
-    terminal: Terminal, name: str, address: str, storage: Path, *, wait_s: float
+    terminal: Terminal, name: str, address: str, storage: str, *, wait_s: float
 ) -> Comparison:
     """Compare all documents; what differs is looked at again until it stays so for a while."""
     view = terminal.get(path_to("products", name))
@@ -94,8 +95,7 @@ def _asked(address: str, query: str) -> list[Mapping[str, Any]]:
         ) from error
 
 
-def _here(storage: Path, name: str) -> list[Document]:
+def _here(storage: str, name: str) -> list[Document]:
     from weft.cli.rows import all_current
-    from weft.streams.storage import Storage
 
-    return all_current(Path(Storage(str(storage)).table(name)), name)
+    return all_current(locate(storage_of(storage).table(name)), name)

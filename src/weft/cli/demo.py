@@ -36,12 +36,12 @@ def demo(terminal: Terminal, port: int, once: bool, cdc: bool) -> None:
     With --cdc, a PostgreSQL, a Kafka and a Kafka Connect with Debezium are started too, and documents follow what is
     changed in the database; that needs `pip install 'weft[demo]'`.
     """
-    from weft.cli.local import Local
     from weft.loading.init import write
+    from weft.runtime import jars
 
     # Until there is a story to stop, to be told to end is an interrupt, so that all that was started ends.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    Local.fetch()
+    jars.find_for()
     with tempfile.TemporaryDirectory(prefix="weft-demo-") as folder:
         if not cdc:
             shop = Path(folder) / "shop"
@@ -63,9 +63,10 @@ def _play(
     from weft.cli.journal import PARTS, journal_of, last_lines
     from weft.cli.local import Local
     from weft.cli.story import Story, StoryStoppedError, StoryStuckError
+    from weft.streams.storage import Storage
 
     storage = folder / ".weft"
-    local = Local(storage, folder=folder, port=_free(port), master="local[2]")
+    local = Local(Storage(str(storage)), folder=folder, port=_free(port), master="local[2]")
     story = Story(terminal, local, storage)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: story.stopping.set())

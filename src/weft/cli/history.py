@@ -87,7 +87,7 @@ def export(
     stream: str,
     knots: tuple[int, int],
     out: Path,
-    storage: Path,
+    storage: str,
     store: str | None,
 ) -> None:
     """Cut recorded knots of STREAM out as files: what came into each, and what it gave, as JSON lines.

@@ -16,6 +16,7 @@ from weft.errors import WeftError
 from weft.project.definition import Project
 from weft.runtime import jars
 from weft.runtime.client import WeaverAwayError, WeaverClient
+from weft.streams.storage import Storage
 
 TEND_S = 0.2
 WEAVER_START_S = 60.0
@@ -28,7 +29,7 @@ class Local:
 
     def __init__(
         self,
-        storage: Path,
+        storage: Storage,
         *,
         folder: Path,
         port: int,
@@ -41,24 +42,23 @@ class Local:
     ) -> None:
         self.address = f"http://{LOOPBACK}:{port}"
         self.client = WeaverClient(self.address)
-        shared = ["--storage", str(storage), *(["--debug"] if debug else [])]
+        shared = ["--storage", storage.root, *(["--debug"] if debug else [])]
+        store = ["--store", storage.apart] if storage.apart else []
         settings = [part for setting in conf for part in ("--conf", setting)]
         ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
         line = ["--weaver", self.address, "--master", master]
         line += ["--executors", executors] if executors else []
         sinks = ["--worker-metrics-port", str(worker_metrics_port)]
         self._storage = storage
-        journals = {part: open_journal(storage, part) for part in PARTS}
-        self.weaver = Child("weaver", [*shared, *ports], folder, journals["weaver"])
+        journals = {part: open_journal(storage.home, part) for part in PARTS}
+        self.weaver = Child("weaver", [*shared, *store, *ports], folder, journals["weaver"])
         self.worker = Child(
             "worker", [*shared, *line, *sinks, *settings], folder, journals["worker"]
         )
 
-    @staticmethod
-    def fetch() -> None:
+    def fetch(self) -> None:
         """Bring the jars that the worker needs, with a bar: later nobody would see how far it is."""
-        jars.find("core")
-        jars.find("kafka")
+        jars.find_for(self._storage.root)
 
     def start(
         self, project: Project, *, recompute: bool = False, rename: bool = False
@@ -141,7 +141,8 @@ class Local:
         if health is None:
             return ChildFailedError(
                 f"The weaver could not be started: it {self.weaver.how_it_ended()}.",
-                hint="It said: " + " ".join(last_lines(journal_of(self._storage, "weaver"), 3)),
+                hint="It said: "
+                + " ".join(last_lines(journal_of(self._storage.home, "weaver"), 3)),
             )
         whose = f"project '{health['project']}'" if health["project"] else "another project"
         return ChildFailedError(

@@ -28,13 +28,13 @@ class NoLogsError(WeftError):
     "-f", "--follow", "following", is_flag=True, help="Go on with those that come, until Ctrl-C."
 )
 @pass_terminal
-def logs(terminal: Terminal, part: str | None, storage: Path, limit: int, following: bool) -> None:
+def logs(terminal: Terminal, part: str | None, storage: str, limit: int, following: bool) -> None:
     """What the weaver and the worker that `weft up` started have said; they lie in STORAGE/logs."""
     parts = [part] if part else list(PARTS)
-    paths = [journal_of(storage, name) for name in parts]
+    paths = [journal_of(Path(storage), name) for name in parts]
     if not any(path.exists() for path in paths):
         raise NoLogsError(
-            f"There are no logs in {storage / 'logs'}.",
+            f"There are no logs in {Path(storage) / 'logs'}.",
             hint="Name the storage with `--storage`. A weaver or worker that you start by itself logs to "
             "standard error.",
         )

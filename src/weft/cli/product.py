@@ -109,7 +109,7 @@ def add(terminal: Terminal, name: str, definition: IO[str], file: Path) -> None:
 )
 @asks_weaver
 def check(
-    terminal: Terminal, name: str, against: str, storage: Path, limit: int, wait: float
+    terminal: Terminal, name: str, against: str, storage: str, limit: int, wait: float
 ) -> None:
     """Compare the documents of a product with what the database's own query gives, and list the differences."""
     from weft.cli.comparison import compare

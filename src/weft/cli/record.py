@@ -88,7 +88,7 @@ def prove(
     knot: int | None,
     head: str | None,
     out: Path | None,
-    storage: Path,
+    storage: str,
     store: str | None,
 ) -> None:
     """Write a proof that a record is in STREAM, for whoever knows the hash of a later knot.

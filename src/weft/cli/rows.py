@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.cli.output import Printer, moment
 from weft.errors import WeftError
 from weft.lineage.provenance import told_hashes
+from weft.locations.location import Location, locate
 from weft.project.provenance import PROVENANCE
 from weft.schema.change import KEY_PROPERTY
 from weft.schema.weft import WEFT
 from weft.sinks.document import to_text
 from weft.sinks.rows import to_records
 from weft.streams.current import current
+from weft.streams.delta import open_table
+from weft.streams.log import LOG_FOLDER
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -30,7 +32,7 @@ class TableMissingError(WeftError):
 
 
 def newest_rows(
-    table: Path, stream: str, *, limit: int, weft: bool = False
+    table: Location, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The last rows of a table in the order of their knots, values as text where JSON has no form for them."""
     opened = _open(table, stream)
@@ -48,7 +50,7 @@ def newest_rows(
 
 
 def current_rows(
-    table: Path, stream: str, *, limit: int, weft: bool = False
+    table: Location, stream: str, *, limit: int, weft: bool = False
 ) -> list[dict[str, Any]]:
     """The newest row of each key of a changing stream, as many as are wanted."""
     opened = _open(table, stream)
@@ -56,7 +58,7 @@ def current_rows(
     return [_shown(row, names) for row in islice(_current(opened, stream), limit)]
 
 
-def all_current(table: Path, stream: str) -> list[Mapping[str, Any]]:
+def all_current(table: Location, stream: str) -> list[Mapping[str, Any]]:
     """The newest row of each key of a changing stream, with the values that it has."""
     return list(_current(_open(table, stream), stream))
 
@@ -75,17 +77,15 @@ def _current(opened: DeltaTable, stream: str) -> Iterator[Mapping[str, Any]]:
     return current(rows, json.loads(key))
 
 
-def _open(table: Path, stream: str) -> DeltaTable:
-    from deltalake import DeltaTable
-
-    if not (table / "_delta_log").exists():
+def _open(table: Location, stream: str) -> DeltaTable:
+    if not (table / LOG_FOLDER).exists():
         raise TableMissingError(
-            f"Stream '{stream}' has no table in {table.parent}.",
+            f"Stream '{stream}' has no table at {table.address}.",
             hint="It may have no knots yet: see `weft stream list`. If it lies elsewhere, name the project's "
             "storage with `--storage`.",
             stream=stream,
         )
-    return DeltaTable(str(table))
+    return open_table(table.address)
 
 
 def _names(opened: DeltaTable, *, weft: bool) -> list[str]:
@@ -100,7 +100,8 @@ def _files(opened: DeltaTable) -> list[str]:
 def _read(path: str) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
-    return [row for batch in pq.read_table(path).to_batches() for row in to_records(batch)]
+    with locate(path).open() as file:
+        return [row for batch in pq.read_table(file).to_batches() for row in to_records(batch)]
 
 
 def _shown(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:

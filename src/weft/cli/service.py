@@ -25,30 +25,37 @@ WORKER_FIRST_S = 20.0
 
 storage_option = click.option(
     "--storage",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_STORAGE,
+    metavar="FOLDER|ADDRESS",
+    default=str(DEFAULT_STORAGE),
     show_default=True,
-    help="The folder with the streams, checkpoints and the weaver's store.",
+    help="Where streams and checkpoints lie: a folder, or s3a://BUCKET/FOLDER.",
 )
 store_option = click.option(
     "--store",
     metavar="FOLDER|ADDRESS",
     help="The weaver's store: a folder, or cassandra://HOST,HOST:PORT/KEYSPACE, which several weavers share.  "
-    "[default: weaver in the storage]",
+    "[default: weaver in the storage, or in .weft where that is no folder]",
 )
 
 
-def storage_of(address: Path, store: str | None = None) -> Storage:
+def storage_of(address: str, store: str | None = None) -> Storage:
     """The storage that was named, with the place of the weaver's store."""
+    from weft.locations.location import is_local, locate
     from weft.streams.storage import Storage
-    from weft.weaver.store.address import KeyspaceAddress
-    from weft.weaver.store.opening import is_shared
 
-    apart = store
-    if store is not None:
-        is_address = is_shared(store) or "://" in store
-        apart = str(KeyspaceAddress.parse(store)) if is_address else str(Path(store).absolute())
-    return Storage(str(address.absolute()), apart=apart)
+    root = locate(address).address
+    if is_local(address):
+        apart = None if store is None else _store_place(store)
+        return Storage(str(Path(root).absolute()), apart=apart)
+    return Storage(root, apart=_store_place(store or str(DEFAULT_STORAGE / "weaver")))
+
+
+def _store_place(store: str) -> str:
+    """A folder with its whole path, or the address of a keyspace."""
+    from weft.weaver.store.address import KeyspaceAddress
+
+    is_address = "://" in store
+    return str(KeyspaceAddress.parse(store)) if is_address else str(Path(store).absolute())
 
 
 metrics_option = click.option(
@@ -80,7 +87,7 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 @pass_terminal
 def weaver(
     terminal: Terminal,
-    storage: Path,
+    storage: str,
     store: str | None,
     port: int,
     metrics_port: int,

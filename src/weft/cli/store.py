@@ -15,6 +15,7 @@ from weft.cli.terminal import Terminal
 if TYPE_CHECKING:
     from weft.cli.output import Printer
     from weft.operations.cut import Cut
+    from weft.streams.storage import Storage
 
 
 @click.group(cls=Group)
@@ -58,8 +59,9 @@ def create(terminal: Terminal, address: str, replicas: int) -> None:
 @store.command()
 @click.argument("address")
 @storage_option
+@store_option
 @pass_terminal
-def copy(terminal: Terminal, address: str, storage: Path) -> None:
+def copy(terminal: Terminal, address: str, storage: str) -> None:
     """Put the store of a storage into the empty keyspace at ADDRESS, so that several weavers can share it.
 
     No weaver may run meanwhile. The old store stays where it is; start weavers with `--store ADDRESS` from then on.
@@ -77,7 +79,7 @@ def copy(terminal: Terminal, address: str, storage: Path) -> None:
 @storage_option
 @store_option
 @pass_terminal
-def show(terminal: Terminal, storage: Path, store: str | None) -> None:
+def show(terminal: Terminal, storage: str, store: str | None) -> None:
     """Which history a store keeps, how often it was opened, and how much is in it."""
     from weft import codec
     from weft.weaver.identity import KEY, StoreRecord
@@ -94,7 +96,7 @@ def show(terminal: Terminal, storage: Path, store: str | None) -> None:
 @storage_option
 @store_option
 @pass_terminal
-def rebuild(terminal: Terminal, storage: Path, store: str | None) -> None:
+def rebuild(terminal: Terminal, storage: str, store: str | None) -> None:
     """Make the store anew from what the tables say: after it was lost, damaged, or restored from an older copy.
 
     No weaver may run meanwhile. The old store is kept beside the new one. Every knot that is in a table is
@@ -105,7 +107,7 @@ def rebuild(terminal: Terminal, storage: Path, store: str | None) -> None:
 
     place = storage_of(storage, store)
     with terminal.wait("Reading the tables"):
-        found = recover(place, lambda stream, cut: _cut_table(place.table(stream), cut))
+        found = recover(place, lambda stream, cut: _cut_table(place, stream, cut))
     terminal.show(codec.to_form(found), _render_rebuilt)
 
 
@@ -140,7 +142,7 @@ def backup(terminal: Terminal, name: str, offline: Path | None) -> None:
 @click.argument("backup", type=click.Path(path_type=Path, exists=True))
 @storage_option
 @pass_terminal
-def restore(terminal: Terminal, backup: Path, storage: Path) -> None:
+def restore(terminal: Terminal, backup: Path, storage: str) -> None:
     """Make a storage of a BACKUP; it must not be there yet.
 
     It goes on from the moment of the backup. What left through sinks after that is out there, and leaves again.
@@ -149,18 +151,20 @@ def restore(terminal: Terminal, backup: Path, storage: Path) -> None:
     from weft.weaver.backup import put_back
 
     with terminal.wait("Copying"):
-        copied = put_back(Storage(str(backup.absolute())), Storage(str(storage.absolute())))
+        copied = put_back(Storage(str(backup.absolute())), storage_of(storage))
     terminal.show(vars(copied), _render_restored)
 
 
-def _cut_table(path: str, cut: Cut) -> None:
+def _cut_table(storage: Storage, stream: str, cut: Cut) -> None:
     """Take the rows of a batch that was not finished out of a table, which only the kernel can write."""
     from weft.runtime import session
     from weft.streams.table import Table
 
     assert cut.gone is not None
-    spark = session.create("local[1]", app="weft-store-rebuild")
-    Table(spark, path).cut(cut.gone.after, cut.gone.upto, {"operation": "store rebuild"})
+    spark = session.create("local[1]", app="weft-store-rebuild", storage=storage.root)
+    Table(spark, storage.table(stream)).cut(
+        cut.gone.after, cut.gone.upto, {"operation": "store rebuild"}
+    )
 
 
 def _render_created(output: Printer, made: dict[str, Any]) -> None:

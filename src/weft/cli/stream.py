@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from weft.cli import completion
 from weft.cli.command import Group, asks_weaver, pass_terminal
-from weft.cli.service import storage_option
+from weft.cli.service import storage_of, storage_option
 from weft.cli.terminal import Terminal, path_to
+from weft.locations.location import locate
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
@@ -83,13 +83,12 @@ def log(terminal: Terminal, name: str, limit: int, before: int | None, graph: bo
 @click.option("--current", is_flag=True, help="What is there now: the newest row of each key.")
 @pass_terminal
 def rows(
-    terminal: Terminal, name: str, storage: Path, limit: int, weft: bool, current: bool
+    terminal: Terminal, name: str, storage: str, limit: int, weft: bool, current: bool
 ) -> None:
     """The newest rows of a stream, read from its table."""
     from weft.cli.rows import current_rows, newest_rows, render_rows
-    from weft.streams.storage import Storage
 
-    table = Path(Storage(str(storage)).table(name))
+    table = locate(storage_of(storage).table(name))
     read = current_rows if current else newest_rows
     found = read(table, name, limit=limit, weft=weft)
     terminal.show(found, render_rows)

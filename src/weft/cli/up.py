@@ -19,7 +19,13 @@ from weft.cli.project import (
     rename_option,
     render_changes,
 )
-from weft.cli.service import debug_option, metrics_option
+from weft.cli.service import (
+    DEFAULT_STORAGE,
+    debug_option,
+    metrics_option,
+    storage_of,
+    store_option,
+)
 from weft.cli.terminal import Terminal
 from weft.cli.worker import (
     conf_option,
@@ -27,9 +33,12 @@ from weft.cli.worker import (
     master_option,
     worker_metrics_option,
 )
+from weft.locations.location import is_local
 
 if TYPE_CHECKING:
     from weft.cli.local import Local
+    from weft.project.definition import Project
+    from weft.streams.storage import Storage
 
 START_S = 180
 SLOW_S = 30
@@ -41,9 +50,11 @@ LOOK_S = 2.0
 @project_file
 @click.option(
     "--storage",
-    type=click.Path(path_type=Path),
-    help="The folder for streams, checkpoints and the weaver's store; default: .weft beside FILE.",
+    metavar="FOLDER|ADDRESS",
+    help="Where streams and checkpoints go: a folder, or s3a://BUCKET/FOLDER.  [default: what FILE says, else .weft "
+    "beside it]",
 )
+@store_option
 @click.option("--port", default=8080, show_default=True, help="Port of the weaver, on loopback.")
 @metrics_option
 @worker_metrics_option
@@ -57,7 +68,8 @@ LOOK_S = 2.0
 def up(
     terminal: Terminal,
     file: Path,
-    storage: Path | None,
+    storage: str | None,
+    store: str | None,
     port: int,
     metrics_port: int,
     worker_metrics_port: int,
@@ -79,7 +91,7 @@ def up(
     project = read_project(file)
     folder = file if file.is_dir() else file.parent
     local = Local(
-        (storage or folder / ".weft").absolute(),
+        _storage(project, folder, storage, store),
         folder=folder.absolute(),
         port=port,
         metrics_port=metrics_port,
@@ -101,6 +113,15 @@ def up(
     finally:
         with terminal.wait("Finishing the batches in hand"):
             local.stop()
+
+
+def _storage(project: Project, folder: Path, named: str | None, store: str | None) -> Storage:
+    """The storage that was named, or that of the project; what is no folder has its store beside the project."""
+    home = folder / DEFAULT_STORAGE
+    address = named or project.storage or str(home)
+    if not named and is_local(address):
+        address = str(folder / address)
+    return storage_of(address, store or (None if is_local(address) else str(home / "weaver")))
 
 
 def _run(terminal: Terminal, local: Local, stopping: threading.Event) -> None:

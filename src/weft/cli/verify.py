@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 @pass_terminal
 def verify(
     terminal: Terminal,
-    storage: Path,
+    storage: str,
     store: str | None,
     deep: bool,
     fast: bool,
@@ -59,11 +58,12 @@ def verify(
         raise click.UsageError("--fast says how --deep is done; give both.")
     if stream is not None and since is None:
         raise click.UsageError("--stream says whose files --since means; give both.")
+    place = storage_of(storage, store)
     with Bar(terminal) as bar:
         found = verify_storage(
-            storage_of(storage, store),
+            place,
             deep=deep,
-            rehash=bar.counting(_rehash(fast)),
+            rehash=bar.counting(_rehash(fast, place.root)),
             since=None if since is None else parse_since(since, stream),
             progress=bar.stage,
         )
@@ -72,7 +72,7 @@ def verify(
         click.get_current_context().exit(1)
 
 
-def _rehash(fast: bool) -> Rehash:
+def _rehash(fast: bool, storage: str) -> Rehash:
     if not fast:
         from weft.streams.rehash import plain
 
@@ -80,7 +80,7 @@ def _rehash(fast: bool) -> Rehash:
     from weft.runtime import session
     from weft.streams.kernel_rehash import KernelRehash
 
-    return KernelRehash(session.create("local[*]", app="weft-verify"))
+    return KernelRehash(session.create("local[*]", app="weft-verify", storage=storage))
 
 
 def render_verification(output: Printer, found: dict[str, Any]) -> None:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Group, asks_weaver
-from weft.cli.service import debug_option, port_for, storage_option, supervised_option
+from weft.cli.service import (
+    debug_option,
+    port_for,
+    storage_of,
+    storage_option,
+    supervised_option,
+)
 from weft.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -58,7 +64,7 @@ conf_option = click.option(
 def worker(
     ctx: click.Context,
     terminal: Terminal,
-    storage: Path,
+    storage: str,
     master: str,
     worker_metrics_port: int,
     executors: str | None,
@@ -95,7 +101,7 @@ def list_workers(terminal: Terminal) -> None:
 
 def run_worker(
     weaver: str,
-    storage: Path,
+    storage: str,
     *,
     master: str,
     worker_metrics_port: int,
@@ -110,10 +116,9 @@ def run_worker(
 
     from weft import logs
     from weft.cli.supervisor import end_with_parent
-    from weft.runtime import jars, session
+    from weft.runtime import session
     from weft.runtime.executors import Bounds
     from weft.runtime.worker import Worker
-    from weft.streams.storage import Storage
 
     bounds = None if executors is None else Bounds.parse(executors)
     logs.set_up("worker", debug=debug)
@@ -124,12 +129,10 @@ def run_worker(
     if worker_metrics_port:
         with port_for("worker-metrics", worker_metrics_port):
             start_http_server(worker_metrics_port, addr="127.0.0.1")
-    libraries = [*jars.find("core"), *jars.find("kafka")]
+    place = storage_of(storage)
     settings = {**(bounds.settings() if bounds else {}), **conf}
-    spark = session.create(master, app="weft", conf=settings, jars=libraries)
-    running = Worker(
-        spark, weaver, Storage(str(storage.absolute())), executors=bounds, labels=labels
-    )
+    spark = session.create(master, app="weft", conf=settings, storage=place.root)
+    running = Worker(spark, weaver, place, executors=bounds, labels=labels)
     # After Spark's own handlers, which would tear down the session under a batch.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.stop())

@@ -78,6 +78,7 @@ def check_draft(
         pipelines=draft.pipelines,
         functions=checker.functions,
         folder=str(folder),
+        storage=draft.storage,
     )
 
 

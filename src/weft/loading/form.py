@@ -52,6 +52,15 @@ class ProjectKeys:
         ),
     ]
     debug: Annotated[Any, Key(FLAG, "Whether more is logged.", True)] = False
+    storage: Annotated[
+        Any,
+        Key(
+            TEXT,
+            "Where `weft up` keeps streams and checkpoints: a folder, from this file's on, or `s3a://BUCKET/FOLDER`.",
+            "s3a://shop/weft",
+            unsaid="`.weft` beside this file",
+        ),
+    ] = None
     processing: Annotated[
         Any,
         Key(

@@ -61,6 +61,7 @@ class Draft:
 
     name: str = ""
     debug: bool = False
+    storage: str | None = None
     processing: Processing = field(default_factory=Processing)
     watermarks: WatermarkSpec = field(default_factory=WatermarkSpec)
     streams: dict[str, DraftStream] = field(default_factory=dict)
@@ -91,6 +92,8 @@ def read_draft(root: Cursor) -> Draft | None:
         draft.name = parts["app_name"].title("`app_name`") or ""
     if root.has("debug") and "debug" in parts:
         draft.debug = parts["debug"].value
+    if root.has("storage") and "storage" in parts:
+        draft.storage = parts["storage"].text("`storage`")
     if root.has("processing"):
         draft.processing = parts["processing"].read(Processing, "`processing`")
     if root.has("watermarks"):

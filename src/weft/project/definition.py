@@ -314,6 +314,8 @@ class Project:
     debug: bool = False
     functions: Mapping[str, FunctionVersion] = field(default_factory=dict)
     folder: str | None = field(default=None, compare=False)
+    storage: str | None = field(default=None, compare=False)
+    """Where `weft up` keeps streams; no part of what is deployed: a weaver and its workers are told."""
 
     @cached_property
     def hash(self) -> str:

@@ -7,18 +7,16 @@ a worker that should be dead writes where nobody looks.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import time
 import uuid
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
+from weft.locations.location import Location, locate
 from weft.runtime import mark as marks
 from weft.runtime.layout import FILE as LAYOUT
 from weft.runtime.offsets import find as positions
@@ -37,124 +35,115 @@ class BatchStateGoneError(WeftError):
 
 
 def cut(
-    source: Path,
-    target: Path,
+    source: Location,
+    target: Location,
     *,
     batch: int | None,
     offsets: Offsets | None,
     mark: Mark,
     stateful: bool,
+    amend: Callable[[Location], None] = lambda _: None,
 ) -> None:
     """Make `target` the checkpoint directory `source` as it was when `batch` was committed; None: before all.
 
     A source that is gone, or is not this pipeline's own, is made up for by the `offsets` of the knot where there is no
-    state, and refused where there is. Safe to repeat, also while an earlier try is still at it, here or in a worker
-    that was given up: each builds beside in a folder of its own, and the first to be done is renamed.
+    state, and refused where there is. `amend` changes the copy before it is marked as whole. Safe to repeat, also while
+    an earlier try is still at it, here or in a worker that was given up: the first to be done wins, or both write the
+    same.
     """
-    if target.exists():
+    if is_made(target):
         return
     is_own = _is_own(source, batch, offsets, mark)
     if batch is not None and stateful and not is_own:
         raise BatchStateGoneError(
-            f"The checkpoint directory of pipeline '{mark.pipeline}' at {source} is gone, or not its own, and its "
-            "state with it.",
+            f"The checkpoint directory of pipeline '{mark.pipeline}' at {source.address} is gone, or not its own, and "
+            "its state with it.",
             hint="Put the pipeline's own directory back, or restore the storage with `weft restore`.",
             pipeline=mark.pipeline,
         )
-    building = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.building")
-    try:
-        building.mkdir(parents=True)
-        if is_own and (source / "sources").exists():
-            _link_tree(source / "sources", building / "sources")
+
+    def fill(building: Location) -> None:
+        if is_own:
+            _copy_tree(source / "sources", building / "sources")
         if batch is not None:
             _keep(source if is_own else None, building, batch, offsets)
-        marks.write(str(building), mark)
-        _sync(building)
-        building.rename(target)
-    except OSError:
-        if not target.exists():  # else another try was faster, and has cleared up
-            raise
-    for left in target.parent.glob(f".{target.name}.*building"):
-        shutil.rmtree(left, ignore_errors=True)
-    _sync(target.parent)
+        amend(building)
+        marks.write(building.address, mark)
+
+    target.fill(fill, last=marks.FILE)
 
 
-def keyframe(home: str, knot: int) -> Path:
+def is_made(checkpoint: Location) -> bool:
+    """Whether a checkpoint directory is there and whole: its mark is written last."""
+    return (checkpoint / marks.FILE).exists()
+
+
+def keyframe(home: str, knot: int) -> Location:
     """Where the state of a knot is kept beyond Spark's own retention, below a pipeline's folder."""
-    return Path(home) / "keyframes" / str(knot)
+    return locate(home) / "keyframes" / str(knot)
 
 
 def keyframes(home: str) -> list[int]:
     """The knots whose state is kept so."""
-    place = Path(home) / "keyframes"
-    return sorted(int(entry.name) for entry in place.glob("*") if entry.name.isdigit())
+    names = (locate(home) / "keyframes").names()
+    return sorted(
+        int(name) for name in names if name.isdigit() and is_made(keyframe(home, int(name)))
+    )
 
 
-def size(home: str) -> int:
-    """The bytes of all that a pipeline's folder holds; a file that lies there under several names counts once."""
-    seen: dict[int, int] = {}
-    for folder, _, files in os.walk(home):
-        for name in files:
-            try:
-                found = os.stat(os.path.join(folder, name))
-            except FileNotFoundError:  # Spark cleans up meanwhile
-                continue
-            seen[found.st_ino] = found.st_size
-    return sum(seen.values())
-
-
-def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Path:
+def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Location:
     """The directory from which the checkpoint of a knot is made: its keyframe, or that of its epoch."""
     kept = keyframe(storage.pipeline(pipeline), knot)
-    return kept if kept.exists() else Path(storage.checkpoint(pipeline, epoch))
+    return kept if is_made(kept) else locate(storage.checkpoint(pipeline, epoch))
 
 
-def wait_for_commit(source: Path, batch: int) -> None:
+def wait_for_commit(source: Location, batch: int) -> None:
     """Wait until Spark says that a batch is done, which it does a little after its knot was tied."""
     deadline = time.monotonic() + COMMIT_WAIT_S
     while not (source / "commits" / str(batch)).exists() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def earliest_state(source: Path) -> int | None:
+def earliest_state(source: Location) -> int | None:
     """The first batch whose state can still be had, or None when there is no state."""
-    stores = [
-        path for path in (source / "state").glob("*/*") if path.is_dir() and path.name.isdigit()
-    ]
+    versions: dict[str, list[re.Match[str]]] = {}
+    for name, _ in (source / "state").files():
+        parts = name.split("/")  # operator, partition, [store,] file
+        if len(parts) == 3 and parts[1].isdigit() and (found := _VERSIONED.fullmatch(parts[2])):
+            versions.setdefault("/".join(parts[:2]), []).append(found)
     firsts = []
-    for store in stores:
-        snapshots = [version for version, kind in _versions(store) if kind in ("zip", "snapshot")]
-        changes = [version for version, kind in _versions(store) if kind in ("changelog", "delta")]
+    for found_in in versions.values():
+        snapshots = [int(one[1]) for one in found_in if one[3] in ("zip", "snapshot")]
+        changes = [int(one[1]) for one in found_in if one[3] in ("changelog", "delta")]
         known = [*snapshots, *([1] if 1 in changes else [])]
         if known:
             firsts.append(min(known) - 1)
     return max(firsts, default=None)
 
 
-def _is_own(source: Path, batch: int | None, offsets: Offsets | None, mark: Mark) -> bool:
+def _is_own(source: Location, batch: int | None, offsets: Offsets | None, mark: Mark) -> bool:
     """Whether a directory is of the pipeline and history that a mark names, and stood where the knot did."""
-    found = marks.find(str(source))
+    found = marks.find(source.address)
     if found is None or (found.pipeline, found.history) != (mark.pipeline, mark.history):
         return False
-    planned = None if batch is None else positions(str(source), batch)
+    planned = None if batch is None else positions(source.address, batch)
     return planned is None or offsets is None or planned == offsets.end
 
 
-def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | None) -> None:
-    for folder in ("offsets", "commits"):
-        (building / folder).mkdir()
+def _keep(source: Location | None, building: Location, batch: int, offsets: Offsets | None) -> None:
     if source is not None:
         _keep_logs(source, building, batch)
     if not (building / "metadata").exists():
         # Spark takes no directory that has batches and does not name its query.
-        _write(building / "metadata", json.dumps({"id": str(uuid.uuid4())}))
+        (building / "metadata").put(json.dumps({"id": str(uuid.uuid4())}).encode())
     if not (building / "offsets" / str(batch)).exists():
         _rebuild_offsets(building, batch, offsets)
-    for log in (building / "offsets").iterdir():
+    committed = set((building / "commits").names())
+    for name in (building / "offsets").names():
         # Their knots are tied, so the batches are done, though Spark had no time to say so or has forgotten it.
-        if not (building / "commits" / log.name).exists():
-            _write(building / "commits" / log.name, 'v1\n{"nextBatchWatermarkMs":0}')
-    if source is not None and (source / "state").exists():
+        if name not in committed:
+            (building / "commits" / name).put(b'v1\n{"nextBatchWatermarkMs":0}')
+    if source is not None:
         first = earliest_state(source)
         if first is not None and first > batch:
             raise BatchStateGoneError(
@@ -163,20 +152,20 @@ def _keep(source: Path | None, building: Path, batch: int, offsets: Offsets | No
                 batch=batch,
             )
         # The state that batch n leaves behind has version n + 1.
-        _link_tree(source / "state", building / "state", newest=batch + 1)
+        _copy_tree(source / "state", building / "state", newest=batch + 1)
 
 
-def _keep_logs(source: Path, building: Path, batch: int) -> None:
+def _keep_logs(source: Location, building: Location, batch: int) -> None:
     for name in ("metadata", LAYOUT):
         if (source / name).exists():
-            _link(source / name, building / name)
+            (source / name).copy(building / name)
     for folder in ("offsets", "commits"):
-        for file in (source / folder).glob("*"):
-            if file.name.isdigit() and int(file.name) <= batch:
-                _link(file, building / folder / file.name)
+        for name in (source / folder).names():
+            if name.isdigit() and int(name) <= batch:
+                (source / folder / name).copy(building / folder / name)
 
 
-def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> None:
+def _rebuild_offsets(building: Location, batch: int, offsets: Offsets | None) -> None:
     """Write the log entry of a batch that Spark has forgotten, from what its knot remembers."""
     if offsets is None:
         raise BatchStateGoneError(
@@ -187,22 +176,24 @@ def _rebuild_offsets(building: Path, batch: int, offsets: Offsets | None) -> Non
         _write_offsets(building, batch - 1, offsets.start)  # Spark looks at the one before as well
 
 
-def _write_offsets(building: Path, batch: int, positions: Sequence[Any]) -> None:
+def _write_offsets(building: Location, batch: int, positions: Sequence[Any]) -> None:
     lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
     lines += ["-" if position is None else json.dumps(position) for position in positions]
-    _write(building / "offsets" / str(batch), "\n".join(lines))
+    (building / "offsets" / str(batch)).put("\n".join(lines).encode())
 
 
-def _link_tree(source: Path, target: Path, *, newest: int | None = None) -> None:
-    """Link a tree; of state, what one version is made of: its last snapshot and the changes since."""
-    for folder, _, files in os.walk(source):
-        place = target / Path(folder).relative_to(source)
-        place.mkdir(parents=True, exist_ok=True)
+def _copy_tree(source: Location, target: Location, *, newest: int | None = None) -> None:
+    """Copy a tree; of state, what one version is made of: its last snapshot and the changes since."""
+    folders: dict[str, dict[str, Location]] = {}
+    for path, file in source.files():
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder, {})[name] = file
+    for folder, files in folders.items():
         found = {name: _VERSIONED.fullmatch(_plain(name)) for name in files}
         first = 0 if newest is None else _last_snapshot(found.values(), newest)
         for name, version in found.items():
             if newest is None or version is None or first <= int(version.group(1)) <= newest:
-                _link(Path(folder) / name, place / name)
+                files[name].copy(target / folder / name)
 
 
 def _plain(name: str) -> str:
@@ -214,28 +205,3 @@ def _last_snapshot(names: Iterable[re.Match[str] | None], newest: int) -> int:
         int(name.group(1)) for name in names if name and name.group(3) in ("zip", "snapshot")
     ]
     return max((version for version in versions if version <= newest), default=0)
-
-
-def _link(source: Path, target: Path) -> None:
-    """The same file under another name: files of a checkpoint are never changed in place."""
-    os.link(source, target)
-
-
-def _versions(store: Path) -> list[tuple[int, str]]:
-    names = [_VERSIONED.fullmatch(file.name) for file in store.iterdir()]
-    return [(int(name.group(1)), name.group(3)) for name in names if name]
-
-
-def _write(path: Path, text: str) -> None:
-    with path.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

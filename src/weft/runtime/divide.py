@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
+from weft.locations.location import Location, locate
 from weft.runtime import checkpoints, session
 from weft.runtime.layout import (
     BUCKETS_PER_PARTITION,
@@ -36,41 +35,41 @@ def divide(
     worker: Worker, *, pipeline: str, epoch: int, new_epoch: int, batch: int, partitions: int
 ) -> dict[str, Any]:
     """Make the checkpoint of a new epoch with its state in so many partitions; the old one stays as it is."""
-    old = Path(worker.storage.checkpoint(pipeline, epoch))
-    new = Path(worker.storage.checkpoint(pipeline, new_epoch))
-    before = layout_of(str(old), Layout(partitions, partitions * BUCKETS_PER_PARTITION))
+    old = locate(worker.storage.checkpoint(pipeline, epoch))
+    new = locate(worker.storage.checkpoint(pipeline, new_epoch))
+    before = layout_of(old.address, Layout(partitions, partitions * BUCKETS_PER_PARTITION))
     wanted = Layout(partitions, before.buckets)
-    if find_layout(str(new)) != wanted:
-        shutil.rmtree(new, ignore_errors=True)
+    if find_layout(new.address) != wanted:
+        new.delete_all()
         identity = worker.identity
         mark = Mark(pipeline, new_epoch, identity.history, identity.generation)
         checkpoints.cut(old, new, batch=batch, offsets=None, mark=mark, stateful=True)
         forked = session.fork(worker.spark)
-        forked._streamingCheckpointManager.repartition(str(new), partitions)
+        forked._streamingCheckpointManager.repartition(new.address, partitions)
         if not _is_same(worker, old, new, batch):
-            shutil.rmtree(new)
+            new.delete_all()
             raise RepartitionError(
                 f"The state of pipeline '{pipeline}' differs after it was moved to {partitions} partitions.",
                 hint="The pipeline goes on as it was; please report this.",
                 pipeline=pipeline,
             )
-        write_layout(str(new), wanted)
+        write_layout(new.address, wanted)
     count = sum(1 for _ in _windows(worker, new, None))
     return {"windows": count, "partitions": partitions}
 
 
-def _is_same(worker: Worker, old: Path, new: Path, batch: int) -> bool:
+def _is_same(worker: Worker, old: Location, new: Location, batch: int) -> bool:
     pairs = zip_longest(_windows(worker, old, batch), _windows(worker, new, None))
     return all(before == after for before, after in pairs)
 
 
-def _windows(worker: Worker, checkpoint: Path, batch: int | None) -> Iterator[KeptWindow]:
+def _windows(worker: Worker, checkpoint: Location, batch: int | None) -> Iterator[KeptWindow]:
     """All windows that a checkpoint keeps, page by page."""
     after: str | None = None
     while True:
         page = read_windows(
             session.fork(worker.spark),
-            checkpoint,
+            checkpoint.address,
             batch=batch,
             after=after,
             limit=PAGE,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from weft.locations.location import locate
 from weft.runtime import session
 from weft.runtime.trial import plain
 from weft.schema.schema import Schema, quote
@@ -94,7 +94,7 @@ def find_dropped(
     found = []
     for stream, paths in files.items():
         table = Table(spark, worker.storage.table(stream))
-        held = [path for path in paths if Path(table.path, path).exists()]
+        held = [path for path in paths if (locate(table.path) / path).exists()]
         if held and table.exists():
             columns = StructType.fromJson(table.schema())
             rows = spark.read.schema(columns).option("ignoreMissingFiles", "true")

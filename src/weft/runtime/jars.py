@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from weft.errors import WeftError
+from weft.locations.hadoop import is_bucket
 from weft.runtime import ivy
 from weft.runtime.java import get_java
 
@@ -86,6 +87,12 @@ def find(group: str) -> list[Path]:
     for jar in jars:
         _check(jar, folder / jar.file)
     return [folder / jar.file for jar in jars]
+
+
+def find_for(storage: str = "") -> list[Path]:
+    """The jars beside the kernel of a session that uses the storage at this address, a folder if not said."""
+    groups = ("core", "kafka", *(("s3",) if is_bucket(storage) else ()))
+    return [jar for group in groups for jar in find(group)]
 
 
 def _missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:

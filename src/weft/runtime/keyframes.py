@@ -6,11 +6,10 @@ since. The oldest go first when the budget is used up.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
-from pathlib import Path
 
 from weft.lineage.knot import Knot
+from weft.locations.location import locate
 from weft.logs import get_logger
 from weft.runtime import checkpoints
 from weft.runtime import mark as marks
@@ -25,12 +24,11 @@ def keep(run: RunningPipeline, knot: Knot) -> None:
     """Keep the state of a knot that was just tied."""
     home = run.storage.pipeline(run.name)
     place = checkpoints.keyframe(home, knot.number)
-    place.parent.mkdir(parents=True, exist_ok=True)
     try:
         mark = marks.find(run.checkpoint)
         assert mark is not None  # a pipeline marks its checkpoint before it starts
         checkpoints.cut(
-            Path(run.checkpoint),
+            locate(run.checkpoint),
             place,
             batch=knot.batch,
             offsets=knot.offsets,
@@ -48,10 +46,6 @@ def keep(run: RunningPipeline, knot: Knot) -> None:
 def prune(home: str, *, budget_mb: int) -> None:
     """Forget the oldest keyframes until the rest fit the budget; the newest always stays."""
     knots = checkpoints.keyframes(home)
-    sizes = {knot: _size(checkpoints.keyframe(home, knot)) for knot in knots}
+    sizes = {knot: checkpoints.keyframe(home, knot).held() for knot in knots}
     while len(knots) > 1 and sum(sizes[knot] for knot in knots) > budget_mb * MEGABYTE:
-        shutil.rmtree(checkpoints.keyframe(home, knots.pop(0)))
-
-
-def _size(place: Path) -> int:
-    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+        checkpoints.keyframe(home, knots.pop(0)).delete_all()

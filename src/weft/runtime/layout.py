@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from weft import codec
-from weft.streams.storage import write_durably
+from weft.locations.location import locate
 
 FILE = "layout.json"
 
@@ -34,11 +33,12 @@ def layout_of(checkpoint: str, wanted: Layout) -> Layout:
 
 def find_layout(checkpoint: str) -> Layout | None:
     """The layout that a checkpoint directory says, or None."""
-    file = Path(checkpoint) / FILE
-    return codec.unpack(Layout, json.loads(file.read_text())) if file.exists() else None
+    try:
+        return codec.unpack(Layout, json.loads((locate(checkpoint) / FILE).read()))
+    except FileNotFoundError:
+        return None
 
 
 def write_layout(checkpoint: str, layout: Layout) -> None:
     """Remember a layout, durably and at once; directories that share the file keep the one they had."""
-    Path(checkpoint).mkdir(parents=True, exist_ok=True)
-    write_durably(Path(checkpoint) / FILE, json.dumps(codec.pack(layout)))
+    (locate(checkpoint) / FILE).write(json.dumps(codec.pack(layout)).encode())

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from weft import codec
 from weft.lineage.identity import Identity, Mark
+from weft.locations.location import locate
 from weft.operations.cut import Cut
-from weft.streams.storage import write_durably
 
 FILE = "weft.json"
 
 
 def find(checkpoint: str) -> Mark | None:
     """The mark of a checkpoint directory, or None when it has none."""
-    file = Path(checkpoint) / FILE
-    return codec.unpack(Mark, json.loads(file.read_text())) if file.exists() else None
+    try:
+        return codec.unpack(Mark, json.loads((locate(checkpoint) / FILE).read()))
+    except FileNotFoundError:
+        return None
 
 
 def write(checkpoint: str, mark: Mark) -> None:
     """Mark a checkpoint directory."""
-    folder = Path(checkpoint)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_durably(folder / FILE, json.dumps(codec.pack(mark)))
+    (locate(checkpoint) / FILE).write(json.dumps(codec.pack(mark)).encode())
 
 
 def mark_of(cut: Cut, identity: Identity) -> Mark:
@@ -40,7 +39,7 @@ def mark_of(cut: Cut, identity: Identity) -> Mark:
 
 def is_begun(checkpoint: str) -> bool:
     """Whether a query ever ran in a checkpoint directory."""
-    return any((Path(checkpoint) / "offsets").glob("[0-9]*"))
+    return any(name.isdigit() for name in (locate(checkpoint) / "offsets").names())
 
 
 def renewed(mark: Mark | None, identity: Identity, *, pipeline: str, epoch: int) -> Mark:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from weft.errors import WeftError
 from weft.lineage.offsets import Offsets
+from weft.locations.location import locate
 
 
 class OffsetsMissingError(WeftError):
@@ -54,10 +54,11 @@ def read(
 def find(checkpoint: str, batch: int) -> tuple[Any, ...] | None:
     """The position of each source at the end of a batch, or None when the log does not have it."""
     # Line 1 is the version, line 2 the batch's metadata, then one line per source ("-": nothing yet).
-    file = Path(checkpoint) / "offsets" / str(batch)
-    if not file.exists():
+    try:
+        written = (locate(checkpoint) / "offsets" / str(batch)).read()
+    except FileNotFoundError:
         return None
-    lines = file.read_text().splitlines()[2:]
+    lines = written.decode().splitlines()[2:]
     return tuple(None if line == "-" else json.loads(line) for line in lines)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -12,6 +10,7 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.lineage.pin import Pinned
+from weft.locations.location import Location, locate
 from weft.replays.leg import Phase
 from weft.replays.report import Mismatch
 from weft.runtime.ingest import arrived
@@ -24,6 +23,7 @@ from weft.sources.parse import Parsing, parse
 from weft.sources.raw import FIELDS
 from weft.sources.segment import encode
 from weft.sources.stream import open_again
+from weft.streams.log import sha256_of
 from weft.streams.note import TableKnot
 from weft.streams.rows import read_stored, whole
 
@@ -75,8 +75,7 @@ def _altered(
     run: ReplayedPipeline, pinned: Pinned, stream: str, folder: str, knot: TableKnot
 ) -> Iterator[Mismatch]:
     for file in knot.files:
-        path = Path(folder, file.path)
-        found = _sum(path) if path.exists() else None
+        found = _sum(locate(folder) / file.path)
         if found != file.sha256:
             what = "is not what was written" if found else "is gone"
             text = (
@@ -91,12 +90,11 @@ def _mismatch(
     return Mismatch(run.stream.name, pinned.knot.number, "input", text, before, after)
 
 
-def _sum(path: Path) -> str:
-    found = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()
+def _sum(file: Location) -> str | None:
+    try:
+        return sha256_of(file)
+    except FileNotFoundError:
+        return None
 
 
 def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
@@ -104,7 +102,7 @@ def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
     asked = Again(
         start=offsets.start[0] if offsets.start else None,
         end=offsets.end[0] if offsets.end else None,
-        checkpoint=Path(run.storage.source(run.stream.name)),
+        checkpoint=locate(run.storage.source(run.stream.name)),
         processing=run.project.processing,
     )
     return open_again(run.spark, run.stream, asked, feed_dir=run.feed)

@@ -5,7 +5,6 @@ Called as a task of the replay's operation. What an earlier try has written is i
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from weft import codec
 from weft.errors import WeftError
 from weft.lineage.pin import Pinned
+from weft.locations.location import locate
 from weft.logs import get_logger
 from weft.project.definition import Project, changing_keys
 from weft.replays.change import ReplayChange
@@ -101,7 +101,7 @@ def _report(
 
 def clear(storage: Storage, name: str) -> None:
     """Remove the workspace of a replay."""
-    shutil.rmtree(storage.workspace(name), ignore_errors=True)
+    locate(storage.workspace(name)).delete_all()
 
 
 class _Watch:
@@ -203,8 +203,8 @@ def _differing(run: ReplayedPipeline, leg: Leg, phase: Phase) -> list[Mismatch]:
 def _check_room(storage: Storage, leg: Leg) -> None:
     """Refuse what would fill the disk: as much as is recorded, and half of it for what is kept meanwhile."""
     needed = leg.bytes * 3 // 2
-    free = shutil.disk_usage(storage.root).free
-    if needed > free:
+    free = locate(storage.root).free()
+    if free is not None and needed > free:
         raise NoRoomError(
             f"Running {leg.stream} again would write about {needed:,} bytes, and {free:,} are free.",
             hint="Choose fewer knots, or make room: `weft replay list` shows workspaces that can be dropped.",

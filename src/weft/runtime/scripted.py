@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import PurePath
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
+from weft.locations.location import Location, locate
 from weft.logs import get_logger
 from weft.reason import told
 from weft.replays.leg import Leg
@@ -48,7 +49,7 @@ def run_script(
     run.spark.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
     query = (
         run.streamed.open()
-        .writeStream.queryName(f"{Path(run.storage.root).name}.{run.name}")
+        .writeStream.queryName(f"{PurePath(run.storage.root).name}.{run.name}")
         .option("checkpointLocation", run.checkpoint)
         .foreachBatch(batch)
         .trigger(availableNow=True)
@@ -84,39 +85,36 @@ def _raise(run: ReplayedPipeline, failed: list[BaseException], cause: BaseExcept
 
 def _make_checkpoint(run: ReplayedPipeline, leg: Leg) -> None:
     """The checkpoint directory of the leg: the state it begins with, and where its inputs are."""
-    target = Path(run.checkpoint)
-    if target.exists() or leg.state is None:
+    target = locate(run.checkpoint)
+    if leg.state is None or checkpoints.is_made(target):
         return
     assert isinstance(run.storage, Workspace)
     state, first = leg.state, run.pins[0]
     source = checkpoints.source_of(run.storage.live, leg.pipeline, state.knot, state.epoch)
     checkpoints.wait_for_commit(source, state.batch)
     identity = first.identity
-    cut = target.with_name("cut")
+
+    def amend(copy: Location) -> None:
+        # Spark knows a query by this id, and would stop the live one for a second of the same.
+        (copy / "metadata").write(json.dumps({"id": str(uuid.uuid4())}).encode())
+        _move_inputs(run, leg, copy / "offsets" / str(state.batch))
+
     checkpoints.cut(
         source,
-        cut,
+        target,
         batch=state.batch,
         offsets=Offsets(end=first.knot.offsets.start),
         mark=Mark(leg.pipeline, 0, identity.history, identity.generation, knot=state.knot),
         stateful=True,
+        amend=amend,
     )
-    # Spark knows a query by this id, and would stop the live one for a second of the same.
-    _rewrite(cut / "metadata", json.dumps({"id": str(uuid.uuid4())}))
-    _move_inputs(run, leg, cut / "offsets" / str(state.batch))
-    cut.rename(target)
 
 
-def _move_inputs(run: ReplayedPipeline, leg: Leg, offsets: Path) -> None:
+def _move_inputs(run: ReplayedPipeline, leg: Leg, offsets: Location) -> None:
     """Have the inputs that earlier legs have made be read from their own tables, behind the same knots."""
-    lines = offsets.read_text().splitlines()
+    lines = offsets.read().decode().splitlines()
     for position, stream in enumerate(run.inputs):
         at = len(lines) - len(run.inputs) + position
         if stream not in leg.recorded and lines[at] != "-":
             lines[at] = json.dumps({**json.loads(lines[at]), "version": NO_VERSION})
-    _rewrite(offsets, "\n".join(lines))
-
-
-def _rewrite(file: Path, text: str) -> None:
-    file.unlink()  # it is shared with the directory that it comes from
-    file.write_text(text)
+    offsets.write("\n".join(lines).encode())

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from weft.errors import WeftError
 from weft.gate.spark import register
+from weft.locations.hadoop import settings_for
 from weft.runtime import jars as libraries
 from weft.runtime.java import get_java
 from weft.runtime.pools import POOLS
@@ -121,11 +122,12 @@ def create(
     app: str,
     conf: Mapping[str, str] | None = None,
     jars: Sequence[Path] | None = None,
+    storage: str = "",
 ) -> SparkSession:
     """Start Spark with Weft's settings and the kernel, or take the session that runs already.
 
     `conf` overrides single settings, but none of `MEANING`; `jars` are the libraries beside the kernel,
-    Delta's and Kafka's if not given.
+    if not given Delta's, Kafka's and what the address of the `storage` needs.
     """
     get_java()
     if not KERNEL_JAR.exists():
@@ -144,7 +146,10 @@ def create(
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
         **_sizes(conf or {}, local=local),
-        **_class_path([KERNEL_JAR, *(_libraries() if jars is None else jars)], local),
+        **_class_path(
+            [KERNEL_JAR, *(libraries.find_for(storage) if jars is None else jars)], local
+        ),
+        **settings_for(storage),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {_java()}",
         "spark.executor.extraJavaOptions": _java(),
         **(conf or {}),
@@ -196,10 +201,6 @@ def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, paths))}
     names = ",".join(map(str, paths))
     return {"spark.jars": names, "spark.driver.extraClassPath": str(KERNEL_JAR)}
-
-
-def _libraries() -> list[Path]:
-    return [*libraries.find("core"), *libraries.find("kafka")]
 
 
 def fork(spark: SparkSession) -> SparkSession:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from weft.locations.location import locate
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
@@ -32,7 +32,7 @@ def cut_checkpoint(worker: Worker, cut: Cut) -> None:
     assert worker.project is not None
     checkpoints.cut(
         checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
-        Path(storage.checkpoint(cut.pipeline, cut.epoch)),
+        locate(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,
         mark=mark_of(cut, identity),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft import codec
 from weft.clock import iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
+from weft.locations.location import locate
 from weft.operations.cut import Cut, Span
 from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg
@@ -111,7 +111,7 @@ class Work:
             name: {
                 "keyframes": checkpoints.keyframes(storage.pipeline(name)),
                 "earliest": {
-                    str(epoch): checkpoints.earliest_state(Path(storage.checkpoint(name, epoch)))
+                    str(epoch): checkpoints.earliest_state(locate(storage.checkpoint(name, epoch)))
                     for epoch in epochs
                 },
             }
@@ -122,9 +122,9 @@ class Work:
         """What is kept of pipelines beside their tables: states, their bytes, and what journals begin with."""
         storage, found = self._worker.storage, self._reach(pipelines)
         for name, told in found.items():
-            journal = Segments(Path(storage.source(name)) / JOURNAL).numbers()
+            journal = Segments(locate(storage.source(name)) / JOURNAL).numbers()
             told["journal"] = min(journal, default=None)
-            told["bytes"] = checkpoints.size(storage.pipeline(name))
+            told["bytes"] = locate(storage.pipeline(name)).held()
         return found
 
     def _cut_checkpoint(self, operation: str, cut: dict[str, Any]) -> None:
@@ -260,7 +260,7 @@ class Work:
         checkpoints.wait_for_commit(place, batch)
         found = read_windows(
             session.fork(self._worker.spark),
-            place,
+            place.address,
             batch=batch,
             prefix=prefix,
             after=after,

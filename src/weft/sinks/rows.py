@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.fs
 import pyarrow.parquet as pq
 
+from weft.locations.location import is_local, locate
 from weft.schema.weft import WEFT
 
 BATCH_ROWS = 8_192
@@ -39,7 +40,7 @@ class Rows(Protocol):
 
 
 class ParquetRows:
-    """The rows in Parquet files, in their order: paths, or addresses of an object store."""
+    """The rows in Parquet files, in their order."""
 
     def __init__(
         self, paths: Iterable[str | Path], columns: Sequence[str], before: Rows | None = None
@@ -139,7 +140,4 @@ def first(rows: Rows, limit: int) -> list[dict[str, Any]]:
 
 
 def _open(path: str) -> pq.ParquetFile:
-    if "://" not in path:
-        return pq.ParquetFile(path)
-    system, inner = pyarrow.fs.FileSystem.from_uri(path)
-    return pq.ParquetFile(system.open_input_file(inner))
+    return pq.ParquetFile(path if is_local(path) else locate(path).open())

@@ -3,23 +3,21 @@ is a small number into it. What a file grows by afterwards is told by the offset
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, Literal
+from pathlib import PurePath
+from typing import Any, Literal
 
 from weft import codec
 from weft.errors import WeftError
+from weft.locations.location import Addressed, locate
 from weft.sources.content import find_inode, head_of, look, print_of
 from weft.sources.lines import Place
-from weft.sources.segment import sync_folder
 
-LOG = Path("source") / "admitted.jsonl"
+LOG = PurePath("source") / "admitted.jsonl"
 """The log's place in the folder of a source."""
 
 
@@ -116,8 +114,8 @@ class AdmissionLog:
     Each line has the hash of itself and the one before it, so that none can be changed, put in or taken out.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, log: Addressed) -> None:
+        self._log = locate(log)
         self._entries: list[Entry] = []
         self._notes: dict[int, list[tuple[int, Remark]]] = {}
         self._generations: dict[str, int] = {}
@@ -126,9 +124,17 @@ class AdmissionLog:
 
     def entries(self) -> list[Entry]:
         """All entries, in order."""
-        if self._path.exists():
-            with self._path.open("rb") as log:
-                self._catch_up(log)
+        # What has no end yet is being written, or was when a crash came.
+        for line in self._log.read_from(self._read).split(b"\n")[:-1]:
+            entry = self._next(line)
+            self._read += len(line) + 1
+            if isinstance(entry, Admitted):
+                if entry.generation <= self.generation(entry.path):
+                    continue
+                self._generations[entry.path] = entry.generation
+            else:
+                self._notes.setdefault(entry.of, []).append((len(self._entries), entry))
+            self._entries.append(entry)
         return self._entries
 
     def notes(self, of: int, first: int, last: int) -> list[Remark]:
@@ -141,34 +147,29 @@ class AdmissionLog:
 
     def admit(self, entries: list[Entry]) -> list[Entry]:
         """Append the entries that are not there yet, durably, and return all."""
-        with self._locked() as log:
-            self._catch_up(log)
-            log.truncate(
-                self._read
-            )  # a crash may have left a line without its end; no offset speaks of it
-            for entry in entries:
-                if self._is_fresh(entry):
-                    log.write(line_of(codec.pack(entry), after=self._sum))
-                    log.flush()
-                    self._catch_up(log)
-            os.fsync(log.fileno())
-        return self._entries
+        while True:
+            self.entries()  # another process may admit files too
+            lines = self._lines(entries)
+            if not lines or self._log.append(lines, at=self._read):
+                return self.entries()
 
-    def _is_fresh(self, entry: Entry) -> bool:
-        if isinstance(entry, Admitted):
-            return entry.generation == self.generation(entry.path) + 1
-        return entry not in self.notes(entry.of, 0, len(self._entries))
-
-    @contextmanager
-    def _locked(self) -> Iterator[IO[bytes]]:
-        """The log for appending, held against another process that admits files too."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        new = not self._path.exists()
-        with self._path.open("a+b") as log:
-            fcntl.flock(log, fcntl.LOCK_EX)
-            if new:
-                sync_folder(self._path.parent)
-            yield log
+    def _lines(self, entries: Sequence[Entry]) -> bytes:
+        """The lines of those entries that are not in the log, to follow its last."""
+        lines, after = [], self._sum
+        fresh: dict[str, int] = {}
+        said: list[Entry] = []
+        for entry in entries:
+            if isinstance(entry, Admitted):
+                if entry.generation != fresh.get(entry.path, self.generation(entry.path)) + 1:
+                    continue
+                fresh[entry.path] = entry.generation
+            elif entry in said or entry in self.notes(entry.of, 0, len(self._entries)):
+                continue
+            said.append(entry)
+            form = codec.pack(entry)
+            lines.append(line_of(form, after=after))
+            after = _sum(after, form)
+        return b"".join(lines)
 
     def _next(self, line: bytes) -> Entry:
         """The entry of a line that follows the one before it."""
@@ -179,27 +180,12 @@ class AdmissionLog:
                 raise ValueError("the sum is another")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LogAlteredError(
-                f"The log of admitted files {self._path} is not as it was written, from byte {self._read} on.",
+                f"The log of admitted files {self._log.address} is not as it was written, from byte {self._read} on.",
                 hint="Put it back from a backup: it tells which records of which files were read.",
-                path=str(self._path),
+                path=self._log.address,
             ) from error
         self._sum = told
         return codec.unpack(Remark, form) if "of" in form else codec.unpack(Admitted, form)
-
-    def _catch_up(self, log: IO[bytes]) -> None:
-        log.seek(self._read)
-        for line in log:
-            if not line.endswith(b"\n"):
-                break
-            entry = self._next(line)
-            self._read += len(line)
-            if isinstance(entry, Admitted):
-                if entry.generation <= self.generation(entry.path):
-                    continue
-                self._generations[entry.path] = entry.generation
-            else:
-                self._notes.setdefault(entry.of, []).append((len(self._entries), entry))
-            self._entries.append(entry)
 
 
 def line_of(form: Mapping[str, Any], *, after: str) -> bytes:

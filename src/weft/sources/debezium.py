@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import choice
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
 from weft.sources.options import Again, Source
@@ -44,7 +44,12 @@ class DebeziumSource(Source):
     client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The events of a topic, or of several, in raw form.
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.locations.location import Addressed, locate
 from weft.sources.options import Again, Source
 from weft.sources.segment import Record, Segments, encode
 
@@ -27,7 +27,7 @@ class FeedSource(Source):
 class Feed:
     """A folder of segments that a test appends to and a stream reads from."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: Addressed) -> None:
         self._segments = Segments(folder)
         self._last = max(self._segments.numbers(), default=0)
 
@@ -54,23 +54,23 @@ class Feed:
         return None if stated is None else datetime.fromtimestamp(stated / 1000, UTC)
 
 
-def open_feed(spark: SparkSession, folder: str | Path) -> DataFrame:
+def open_feed(spark: SparkSession, folder: Addressed) -> DataFrame:
     """The feed in this folder in raw form."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return spark.readStream.format(FORMAT).option("path", str(folder)).load()
+    place = locate(folder).address
+    return spark.readStream.format(FORMAT).option("path", place).load()
 
 
-def read_segments(spark: SparkSession, folder: str | Path, asked: Again) -> DataFrame:
+def read_segments(spark: SparkSession, folder: Addressed, asked: Again) -> DataFrame:
     """What the segments in a folder hold between two offsets, in raw form; refuses those that are gone."""
     check_segments(folder, asked)
-    reader = spark.read.format(FORMAT).option("path", str(folder))
+    reader = spark.read.format(FORMAT).option("path", locate(folder).address)
     for name, offset in (("from", asked.start), ("to", asked.end)):
         if offset is not None:
             reader = reader.option(name, json.dumps(offset))
     return reader.load()
 
 
-def check_segments(folder: str | Path, asked: Again) -> None:
+def check_segments(folder: Addressed, asked: Again) -> None:
     """Refuse segments between two offsets that are gone, or not as they were written."""
     first = asked.start["segment"] if asked.start else 0
     for number in range(first + 1, (asked.end["segment"] if asked.end else first) + 1):

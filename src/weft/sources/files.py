@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, LOCAL_PATH, TEXT, choice, whole
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.options import LONGEST_MS, SEPARATOR, Again, Source, csv_alone
 
@@ -21,8 +21,6 @@ class FilesSource(Source):
 
     Without a `schema`, columns are taken from the files that are there.
     """
-
-    remembers: ClassVar[bool] = True
 
     path: Annotated[str, Key(LOCAL_PATH, "The folder, from the project file on.", "incoming")]
     pattern: Annotated[
@@ -58,7 +56,12 @@ class FilesSource(Source):
     together = staticmethod(csv_alone)
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The records of a directory or pattern of files in raw form."""
         from weft.sources.spark.files import open_files

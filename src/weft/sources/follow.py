@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from weft.schema.schema import Schema
@@ -42,7 +41,7 @@ class Follower:
         self._columns = Schema.from_json(spec["schema"]).names
         self._path: str = spec["path"]
         self._parallelism: int = spec["parallelism"]
-        self._log = AdmissionLog(Path(spec["log"]))
+        self._log = AdmissionLog(spec["log"])
         self._watch = Watch(
             self._path,
             settle_ms=spec["settle_ms"],

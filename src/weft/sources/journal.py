@@ -4,9 +4,9 @@ the journal, so records come exactly once out of a source that cannot be read tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from weft.locations.location import Addressed
 from weft.reason import shown
 from weft.sources.segment import Record, Segments, encode
 
@@ -46,7 +46,7 @@ class Seekable(Protocol):
 class Journal:
     """The segments of one source; each is one batch of it."""
 
-    def __init__(self, folder: str | Path, source: EventSource, *, keep: int | None = None) -> None:
+    def __init__(self, folder: Addressed, source: EventSource, *, keep: int | None = None) -> None:
         self._segments = Segments(folder)
         self._source = source
         self._keep = keep
@@ -97,7 +97,7 @@ def _encoded(event: Any) -> bytes:
         return shown(event, MOST_TEXT).encode()
 
 
-def records(folder: str | Path, number: int) -> Iterator[tuple[str, bytes]]:
+def records(folder: Addressed, number: int) -> Iterator[tuple[str, bytes]]:
     """The position and bytes of each record of a segment."""
     for index, (_, value) in enumerate(Segments(folder).get(number).records()):
         yield f"{number}:{index}", value

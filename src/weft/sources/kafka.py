@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.options import SEPARATOR, Again, Source, SourceError, csv_alone
 
@@ -79,7 +79,12 @@ class KafkaSource(Source):
     together = staticmethod(csv_alone)
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The records of one topic, or of several, in raw form."""
         reader = spark.readStream.format("kafka").options(**self._options())

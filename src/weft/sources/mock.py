@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
 from weft.declared.read import nested
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.options import LONGEST_MS, Again, Source
 from weft.sources.pace import SPEED, Burst
@@ -94,7 +94,12 @@ class MockSource(Source):
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The records in raw form."""
         from weft.sources.spark.mock import open_mock

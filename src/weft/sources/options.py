@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from weft.declared.key import Key
 from weft.declared.limit import CHARACTER, Fault, whole
 from weft.declared.read import faults, made, message
 from weft.errors import WeftError
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.schema import nearest
 
@@ -53,7 +53,7 @@ class Again:
 
     start: Any
     end: Any
-    checkpoint: Path
+    checkpoint: Location
     processing: Processing
 
 
@@ -69,13 +69,16 @@ class Source:
     """A kind of source: its fields are its options."""
 
     takes_others: ClassVar[bool] = False
-    remembers: ClassVar[bool] = False
-    """Whether its offsets point into files of its own, so that it needs a file system."""
     changes: ClassVar[bool] = False
     """Whether its records are change events, each of which replaces the row before with its key."""
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The records of the source in raw form; what a frame of them holds is said in `stream`."""
         raise SourceError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.options import KEEP, Again, Source
 
@@ -23,7 +23,6 @@ class PythonSource(Source):
     """
 
     takes_others: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
 
     source: Annotated[
         str,
@@ -37,7 +36,12 @@ class PythonSource(Source):
     keep: Annotated[int | None, KEEP] = None
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The records of the class in raw form."""
         from weft.sources.spark.python import open_python

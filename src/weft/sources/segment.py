@@ -6,24 +6,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from weft.errors import WeftError
+from weft.locations.location import Addressed, Location, locate
 
 Record = Mapping[str, Any] | str | bytes
 """What a record may be given as: a mapping becomes a JSON object, text and bytes are taken as they
 are."""
 
-JOURNAL = Path("source") / "journal"
+JOURNAL = PurePath("source") / "journal"
 """The place of a journal's segments in the folder of a source."""
 
 _NAME = re.compile(r"(\d{12})\.segment")
@@ -42,7 +41,7 @@ class Segment:
     """A segment that is on disk: its number, what was stated beside its records, and the sum over both."""
 
     number: int
-    path: Path
+    file: Location
     stated: Mapping[str, Any]
     sha256: str
 
@@ -58,9 +57,9 @@ class Segment:
 
     def check(self) -> bytes:
         """The bytes of its records; refuses a segment that is not as it was written."""
-        content = self.path.read_bytes().partition(b"\n")[2]
+        content = self.file.read().partition(b"\n")[2]
         if _sum(self.stated, content) != self.sha256:
-            raise _altered(self.path)
+            raise _altered(self.file)
         return content
 
 
@@ -68,37 +67,35 @@ class Segments:
     """A folder of segments, numbered from 1 on without gaps but for pruned ones at the
     beginning."""
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Addressed) -> None:
+        self.folder = locate(folder)
 
-    def path(self, number: int) -> Path:
+    def file(self, number: int) -> Location:
         """The file of this segment, whether it is there or not."""
         return self.folder / f"{number:012d}.segment"
 
     def numbers(self) -> list[int]:
         """The numbers of the segments that are there, rising."""
-        if not self.folder.is_dir():
-            return []
-        found = (_NAME.fullmatch(name) for name in os.listdir(self.folder))
+        found = (_NAME.fullmatch(name) for name in self.folder.names())
         return sorted(int(match[1]) for match in found if match)
 
     def find(self, number: int) -> Segment | None:
         """The segment of this number, or None when there is none."""
         try:
-            with self.path(number).open("rb") as file:
+            with self.file(number).open() as file:
                 head = json.loads(file.readline())
-            return Segment(number, self.path(number), head["stated"], head["sha256"])
+            return Segment(number, self.file(number), head["stated"], head["sha256"])
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
-            raise _altered(self.path(number)) from error
+            raise _altered(self.file(number)) from error
 
     def get(self, number: int) -> Segment:
         """The segment of this number; refuses one that is not there."""
         segment = self.find(number)
         if segment is None:
             raise SegmentError(
-                f"Segment {number} is not in {self.folder}: it was never written, or pruned.",
+                f"Segment {number} is not in {self.folder.address}: it was never written, or pruned.",
                 code="source.segment-missing",
                 domain="missing",
                 hint="Keep more segments (`keep`) if batches that old are to be run again.",
@@ -116,66 +113,44 @@ class Segments:
     ) -> int:
         """Write a segment durably under this number, or unless it is to have this one `only` under the next free
         one, and return which."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
-        try:
-            content = b"".join(_PREFIX.pack(partition, len(v)) + v for partition, v in records)
-            head = {"stated": dict(stated), "sha256": _sum(stated, content)}
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps(head).encode() + b"\n" + content)
-                file.flush()
-                os.fsync(file.fileno())
-            while True:
-                try:
-                    os.link(name, self.path(number))
-                    break
-                except FileExistsError as error:
-                    if only:
-                        raise _taken(self.path(number)) from error
-                    number += 1
-        finally:
-            os.unlink(name)
-        sync_folder(self.folder)
+        content = b"".join(_PREFIX.pack(partition, len(v)) + v for partition, v in records)
+        head = {"stated": dict(stated), "sha256": _sum(stated, content)}
+        whole = json.dumps(head).encode() + b"\n" + content
+        while not self.file(number).put(whole):
+            if only:
+                raise _taken(self.file(number))
+            number += 1
         return number
 
     def prune(self, *, before: int) -> None:
         """Remove the segments with a number below `before`."""
         for number in self.numbers():
             if number < before:
-                self.path(number).unlink(missing_ok=True)
+                self.file(number).delete()
 
 
 def _sum(stated: Mapping[str, Any], content: bytes) -> str:
     return hashlib.sha256(json.dumps(dict(stated)).encode() + b"\n" + content).hexdigest()
 
 
-def _taken(path: Path) -> SegmentError:
+def _taken(file: Location) -> SegmentError:
     return SegmentError(
-        f"Segment {path} was written by another worker, which has the source now.",
+        f"Segment {file.address} was written by another worker, which has the source now.",
         code="source.segment-taken",
         domain="conflict",
         retryable=True,
         hint="What was read here is read again, from where that one stands.",
-        path=str(path),
+        path=file.address,
     )
 
 
-def _altered(path: Path) -> SegmentError:
+def _altered(file: Location) -> SegmentError:
     return SegmentError(
-        f"Segment {path} is not as it was written: it was altered or damaged.",
+        f"Segment {file.address} is not as it was written: it was altered or damaged.",
         code="source.segment-altered",
         hint="Put it back from a backup; its records can be had nowhere else.",
-        path=str(path),
+        path=file.address,
     )
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names of a folder durable, not only the content of its files."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def encode(record: Record) -> bytes:

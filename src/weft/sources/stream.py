@@ -12,18 +12,17 @@ What it has to remember it keeps in `<checkpoint>/source/`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
+from weft.locations.location import Addressed, locate
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed, read_segments
-from weft.sources.options import Again, SourceError, check_source, tells_changes
+from weft.sources.options import Again, check_source, tells_changes
 from weft.sources.parse import Parsing
 
 TICK = "weft.kernel.source.TickSource"
@@ -33,9 +32,9 @@ def open_stream(
     spark: SparkSession,
     stream: StreamSpec,
     *,
-    checkpoint: str | Path,
+    checkpoint: Addressed,
     processing: Processing,
-    feed_dir: str | Path | None = None,
+    feed_dir: Addressed | None = None,
 ) -> DataFrame:
     """The records of a stream's source in raw form, or those of the feed in `feed_dir`."""
     if feed_dir is not None:
@@ -43,12 +42,11 @@ def open_stream(
     kind = stream.source.kind if stream.source else ""
     options = stream.source.options if stream.source else {}
     source = check_source(stream.name, kind, options)
-    folder = _folder(stream.name, kind, str(checkpoint), needs_disk=source.remembers)
-    return source.open(spark, stream, checkpoint=folder, processing=processing)
+    return source.open(spark, stream, checkpoint=locate(checkpoint), processing=processing)
 
 
 def open_again(
-    spark: SparkSession, stream: StreamSpec, asked: Again, *, feed_dir: str | Path | None = None
+    spark: SparkSession, stream: StreamSpec, asked: Again, *, feed_dir: Addressed | None = None
 ) -> DataFrame:
     """What a stream's source, or the feed in `feed_dir`, gave between two offsets, as a plain frame."""
     if feed_dir is not None:
@@ -56,24 +54,7 @@ def open_again(
     kind = stream.source.kind if stream.source else ""
     options = stream.source.options if stream.source else {}
     source = check_source(stream.name, kind, options)
-    folder = _folder(stream.name, kind, str(asked.checkpoint), needs_disk=source.remembers)
-    return source.again(spark, stream, replace(asked, checkpoint=folder))
-
-
-def _folder(stream: str, kind: str, checkpoint: str, *, needs_disk: bool) -> Path:
-    """The checkpoint directory as a path; refuses an object store for what must append and lock."""
-    scheme, found, path = checkpoint.partition("://")
-    if not found:
-        return Path(checkpoint.removeprefix("file:"))
-    if scheme != "file" and needs_disk:
-        raise SourceError(
-            f"Source {kind!r} of stream {stream!r} cannot keep what it has read in {checkpoint}: "
-            "it needs a file system.",
-            code="source.storage",
-            hint="Put `storage` on a disk that all executors share, or read from Kafka.",
-            stream=stream,
-        )
-    return Path(path)
+    return source.again(spark, stream, asked)
 
 
 def parsing_of(stream: StreamSpec, *, fed: bool = False) -> Parsing:

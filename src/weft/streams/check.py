@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from weft.lineage.chain import Line
@@ -12,7 +11,15 @@ from weft.lineage.facts import DataFile, Output
 from weft.lineage.finding import Verification
 from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import UNSEALED, Knot
-from weft.streams.log import Commit, check_checkpoint, commits, sha256_of
+from weft.locations.location import Location
+from weft.streams.log import (
+    LOG_FOLDER,
+    Commit,
+    check_checkpoint,
+    checkpoint_name,
+    commits,
+    sha256_of,
+)
 from weft.streams.rehash import Rehash
 
 
@@ -29,7 +36,7 @@ class Contents:
 
 def check_table(
     stream: str,
-    folder: Path,
+    folder: Location,
     line: Line,
     fills: Mapping[int, Output],
     report: Verification,
@@ -67,10 +74,11 @@ def check_table(
 
 
 def _replay(
-    stream: str, folder: Path, line: Line, fills: Mapping[int, Output], report: Verification
+    stream: str, folder: Location, line: Line, fills: Mapping[int, Output], report: Verification
 ) -> Contents:
     contents = Contents()
     expected = 0
+    kept = set((folder / LOG_FOLDER).names())
     for commit in commits(folder):
         where = f"version {commit.version} of the table of {stream}"
         report.counts["commits"] += 1
@@ -91,7 +99,8 @@ def _replay(
                 _check_commit(stream, commit, line, where, report)
         _cut(contents, commit)
         contents.expired = max(contents.expired, commit.expires)
-        check_checkpoint(folder, commit.version, contents.files, report)
+        if checkpoint_name(commit.version) in kept:
+            check_checkpoint(folder, commit.version, contents.files, report)
     return contents
 
 
@@ -202,7 +211,7 @@ def _compare(
 
 
 def _check_files(
-    stream: str, folder: Path, number: int, output: Output, is_live: bool, report: Verification
+    stream: str, folder: Location, number: int, output: Output, is_live: bool, report: Verification
 ) -> bool:
     """The files of a knot lie there with the bytes that were written; says whether they all do."""
     whole = True
@@ -211,13 +220,15 @@ def _check_files(
         where = f"file {file.path} of {stream}"
         report.counts["files"] += 1
         report.counts["bytes"] += file.bytes
-        if not path.exists():
+        try:
+            size = path.size()
+        except FileNotFoundError:
             whole = False
             # Files of knots that were rolled back may be cleaned up.
             report.expect(not is_live, "file.missing", where, f"knot {number} has rows in it")
             continue
         intact = report.expect(
-            path.stat().st_size == file.bytes and sha256_of(path) == file.sha256,
+            size == file.bytes and sha256_of(path) == file.sha256,
             "file.altered",
             where,
             f"it is not what knot {number} wrote",
@@ -229,18 +240,18 @@ def _check_files(
 
 def _check_rows(
     stream: str,
-    folder: Path,
+    folder: Location,
     written: Mapping[int, Output],
     rehash: Rehash,
     report: Verification,
 ) -> None:
     """The rows of each knot have the hash that was recorded."""
-    paths = [str(folder / file.path) for output in written.values() for file in output.files]
+    paths = [(folder / file.path).address for output in written.values() for file in output.files]
     found = {one.path: one for one in rehash(paths)}
     for number, output in written.items():
         total = 0
         for file in output.files:
-            one = found[str(folder / file.path)]
+            one = found[(folder / file.path).address]
             where = f"file {file.path} of {stream}"
             report.expect(one.flaw is None, "file.unreadable", where, one.flaw or "")
             report.expect(

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import threading
 
-import deltalake
 from deltalake.exceptions import DeltaError
+
+from weft.streams.delta import open_table
 
 EVERY_COMMITS = 100
 
@@ -35,7 +36,7 @@ def request(path: str) -> threading.Thread | None:
 def _make(path: str) -> None:
     try:
         with _one_at_a_time:
-            deltalake.DeltaTable(path).create_checkpoint()
+            open_table(path).create_checkpoint()
     except (DeltaError, OSError) as error:
         _log.warning("The log of the table at %s got no checkpoint: %s", path, error)
     finally:

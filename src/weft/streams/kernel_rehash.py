@@ -15,6 +15,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from weft import kernel
+from weft.locations.location import is_local, locate
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
 from weft.streams.rehash import SPARK_SCHEMA, FileHash
@@ -33,7 +34,8 @@ class KernelRehash:
         by_schema: dict[bytes, list[str]] = {}
         for path in paths:
             try:
-                schema = pq.read_schema(path).metadata[SPARK_SCHEMA]
+                with locate(path).open() as file:
+                    schema = pq.read_schema(file).metadata[SPARK_SCHEMA]
             except (OSError, KeyError, TypeError, pa.ArrowException) as error:
                 yield FileHash(path, flaw=f"{type(error).__name__}: {error}")
                 continue
@@ -50,16 +52,20 @@ class KernelRehash:
         # Of what Weft adds to a row only its id is hashed, and so only that is read.
         system = [f.struct("_weft.id").alias(WEFT)] if WEFT in schema.names else []
         rows = frame.select(*columns, *system, f.col("_metadata.file_path"))
-        found = {
-            Path(unquote(name.removeprefix("file:"))).as_posix().replace("//", "/"): sums
-            for name, sums in fingerprints(rows).items()
-        }
+        found = {_address(unquote(name)): sums for name, sums in fingerprints(rows).items()}
         for path in paths:
             sums = found.get(path)
             if sums is None:
                 yield FileHash(path)
             else:
                 yield FileHash(path, sums["rows"], int(sums["hash"], 16))
+
+
+def _address(name: str) -> str:
+    """The address of a file that Spark names, which has slashes to spare on a disk."""
+    if name.startswith("file:") or is_local(name):
+        return Path(name.removeprefix("file:")).as_posix().replace("//", "/")
+    return name
 
 
 def fingerprint(rows: DataFrame) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from weft.lineage.facts import DataFile
 from weft.lineage.finding import Verification
+from weft.locations.location import Location
 
 LOG_FOLDER = "_delta_log"
 _NAME = re.compile(r"(\d{20})\.json")
@@ -49,13 +49,12 @@ class Commit:
         return range(keep + 1, head + 1)
 
 
-def commits(table: Path) -> Iterator[Commit]:
-    """Every version of a table that lies on disk, in order."""
+def commits(table: Location) -> Iterator[Commit]:
+    """Every version of a table that is stored, in order."""
     folder = table / LOG_FOLDER
-    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    for name in names:
+    for name in folder.names():
         if found := _NAME.fullmatch(name):
-            yield _parse(int(found[1]), (folder / name).read_bytes())
+            yield _parse(int(found[1]), (folder / name).read())
 
 
 def _parse(version: int, data: bytes) -> Commit:
@@ -97,22 +96,26 @@ def _file(add: Mapping[str, Any]) -> DataFile:
     )
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Location) -> str:
     """The SHA-256 of a file."""
-    with path.open("rb") as file:
+    with path.open() as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def checkpoint_name(version: int) -> str:
+    """The file name that Delta gives to a checkpoint of a version."""
+    return f"{version:020d}.checkpoint.parquet"
+
+
 def check_checkpoint(
-    table: Path, version: int, files: Mapping[str, DataFile], report: Verification
+    table: Location, version: int, files: Mapping[str, DataFile], report: Verification
 ) -> None:
     """A Delta checkpoint of a version, which other tools read in the log's place, has the same files."""
-    path = table / LOG_FOLDER / f"{version:020d}.checkpoint.parquet"
-    if not path.exists():
-        return
+    path = table / LOG_FOLDER / checkpoint_name(version)
     where = f"checkpoint {version} of the table in {table.name}"
     try:
-        adds = pq.read_table(path, columns=["add"]).column("add").to_pylist()
+        with path.open() as file:
+            adds = pq.read_table(file, columns=["add"]).column("add").to_pylist()
     except (OSError, pa.ArrowException) as error:
         report.add("table.checkpoint", where, f"it cannot be read: {error}")
         return

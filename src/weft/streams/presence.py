@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from weft.lineage.chain import Line
 from weft.lineage.finding import Verification
 from weft.lineage.knot import Knot
+from weft.locations.location import Location
 from weft.streams.log import LOG_FOLDER
-
-SUM = "user.weft.sha256"
-"""The attribute of a checkpoint file that has the SHA-256 of its content."""
 
 
 @dataclass(frozen=True)
@@ -44,45 +40,46 @@ class PipelineRecord:
         )
 
 
-def check_tables(folder: Path, named: set[str], report: Verification) -> None:
+def check_tables(folder: Location, named: set[str], report: Verification) -> None:
     """Every table below a folder is that of a stream."""
-    for path in sorted(folder.glob("*")) if folder.is_dir() else ():
-        if (path / LOG_FOLDER).is_dir():
+    for name in folder.names():
+        if (folder / name / LOG_FOLDER).exists():
             report.expect(
-                path.name in named,
+                name in named,
                 "table.unnamed",
-                f"table of {path.name}",
+                f"table of {name}",
                 "nothing is recorded of a stream of this name",
             )
 
 
 def check_checkpoint(
-    pipeline: PipelineRecord, folder: Path, line: Line, report: Verification
+    pipeline: PipelineRecord, folder: Location, line: Line, report: Verification
 ) -> None:
     """The checkpoint of a pipeline stands where its newest knot does, with the offsets of every knot that it knows."""
     newest = line.knots.get(line.head) if line.head is not None else None
     if newest is None or not pipeline.is_settled:
         return
     where = f"checkpoint of {pipeline.name}"
-    if not folder.is_dir():
+    if not folder.exists():
         report.add("checkpoint.gone", where, f"there is no directory of epoch {pipeline.epoch}")
         return
     report.counts["checkpoints"] += 1
     _check_mark(pipeline, folder, where, report)
     _check_offsets(folder, line, newest, where, report)
-    for path in _files(folder):
-        found = _sum(path)
+    for name, file in folder.files():
+        found = file.written_sum()
         report.expect(
-            found is None or found == _sha256(path),
+            found is None or found == _sha256(file),
             "checkpoint.altered",
             where,
-            f"{path.relative_to(folder)} is not what was written",
+            f"{name} is not what was written",
         )
 
 
-def _check_mark(pipeline: PipelineRecord, folder: Path, where: str, report: Verification) -> None:
-    file = folder / "weft.json"
-    mark = _json(file) if file.exists() else None
+def _check_mark(
+    pipeline: PipelineRecord, folder: Location, where: str, report: Verification
+) -> None:
+    mark = _json(folder / "weft.json")
     report.expect(
         mark is not None and pipeline.is_named_by(mark),
         "checkpoint.foreign",
@@ -92,10 +89,12 @@ def _check_mark(pipeline: PipelineRecord, folder: Path, where: str, report: Veri
 
 
 def _check_offsets(
-    folder: Path, line: Line, newest: Knot, where: str, report: Verification
+    folder: Location, line: Line, newest: Knot, where: str, report: Verification
 ) -> None:
     """What Spark planned for each batch is what its knot says, and no batch is missing in between."""
-    kept = {int(file.name): file for file in (folder / "offsets").glob("*") if file.name.isdigit()}
+    offsets = folder / "offsets"
+    kept = {int(name): offsets / name for name in offsets.names() if name.isdigit()}
+    committed = set((folder / "commits").names())
     report.expect(
         newest.batch in kept,
         "checkpoint.altered",
@@ -116,43 +115,32 @@ def _check_offsets(
             )
         if batch < newest.batch:
             report.expect(
-                (folder / "commits" / str(batch)).exists(),
+                str(batch) in committed,
                 "checkpoint.altered",
                 where,
                 f"batch {batch} is not committed, and later ones are",
             )
 
 
-def _positions(file: Path) -> list[Any] | None:
+def _positions(file: Location) -> list[Any] | None:
     try:
-        lines = file.read_text().splitlines()[2:]
+        lines = file.read().decode().splitlines()[2:]
         return [None if line == "-" else json.loads(line) for line in lines]
     except (OSError, ValueError):
         return None
 
 
-def _json(file: Path) -> Mapping[str, Any] | None:
+def _json(file: Location) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(file.read_text())
+        found = json.loads(file.read())
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
-
-
-def _sum(path: Path) -> str | None:
+def _sha256(file: Location) -> str | None:
     try:
-        return os.getxattr(path, SUM).decode(errors="replace")
-    except OSError:
-        return None
-
-
-def _sha256(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with file.open() as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError:
         return None

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from weft.lineage.fingerprint import MODULUS, hasher
 from weft.lineage.hashtree import HashTree
+from weft.locations.location import locate
 
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 POOLED_BYTES = 4 << 20
@@ -45,11 +45,12 @@ class Rehash(Protocol):
 def plain(paths: Sequence[str]) -> Iterator[FileHash]:
     """Hash files row by row in Python: a second implementation of what the kernel does, which proves the more."""
     workers = min(len(paths), os.cpu_count() or 1)
-    if workers < 2 or sum(Path(path).stat().st_size for path in paths) < POOLED_BYTES:
+    sizes = {path: locate(path).size() for path in paths}
+    if workers < 2 or sum(sizes.values()) < POOLED_BYTES:
         yield from map(hash_file, paths)
         return
     # Largest first, so that no process is left with a large one at the end.
-    ordered = sorted(paths, key=lambda path: -Path(path).stat().st_size)
+    ordered = sorted(paths, key=lambda path: -sizes[path])
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield from pool.map(hash_file, ordered, chunksize=1)
 
@@ -59,7 +60,7 @@ def hash_file(path: str) -> FileHash:
     total = rows = 0
     tree = HashTree()
     try:
-        with pq.ParquetFile(path) as parquet:
+        with locate(path).open() as file, pq.ParquetFile(file) as parquet:
             hashed = hasher(spark_schema(parquet))
             for record in records_of(parquet):
                 found = hashed(record)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.gate.spark import select
+from weft.locations.location import locate
 from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
 from weft.streams.note import TableKnot
@@ -118,7 +118,7 @@ def _check_kept(table: Table, stream: str, knot: TableKnot) -> None:
 def _is_kept(table: Table, knot: TableKnot) -> bool:
     if knot.note.rows and not knot.files:  # they are expired
         return False
-    return all(Path(table.path, file.path).exists() for file in knot.files)
+    return all((locate(table.path) / file.path).exists() for file in knot.files)
 
 
 def _chunk(table: Table, knots: list[TableKnot]) -> Chunk:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft import codec
 from weft.errors import WeftError
+from weft.locations.location import is_local, locate
 
 PRIVATE = 0o700
 """Records may be anybody's secrets: storage is for the one who runs Weft."""
+
+OWNER = "weft.json"
 
 
 class OtherHistoryStorageError(WeftError):
@@ -35,6 +37,11 @@ class Storage:
     root: str
     apart: str | None = field(default=None, kw_only=True)
     """The folder or the address of the weaver's store where it does not lie below the root."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a folder, of this machine or shared by several."""
+        return is_local(self.root)
 
     def table(self, stream: str) -> str:
         """The Delta table of a stream."""
@@ -72,21 +79,33 @@ class Storage:
         return self.apart or f"{self.root}/weaver"
 
     @property
+    def home(self) -> Path:
+        """The folder in which processes of this machine keep what is theirs, such as logs."""
+        if self.is_local:
+            return Path(self.root)
+        return Path(".weft").absolute() if "://" in self.store else Path(self.store).parent
+
+    @property
     def owner(self) -> Owner | None:
         """The history that this storage belongs to; None while it is new."""
-        file = Path(self.root) / "weft.json"
-        return codec.unpack(Owner, json.loads(file.read_text())) if file.exists() else None
+        try:
+            written = (locate(self.root) / OWNER).read()
+        except FileNotFoundError:
+            return None
+        return codec.unpack(Owner, json.loads(written))
 
     def make(self) -> None:
-        """Make the folder, for nobody else's eyes."""
-        Path(self.root).mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+        """Make the folders that are not there, for nobody else's eyes."""
+        for folder in (self.root, self.apart):
+            if folder is not None and is_local(folder):
+                Path(folder).mkdir(parents=True, exist_ok=True, mode=PRIVATE)
 
     def own(self, history: str) -> None:
         """Say that this storage belongs to a history, durably; refused when it belongs to another one."""
         owner = self.owner
         if owner is None:
             self.make()
-            write_durably(Path(self.root) / "weft.json", json.dumps(codec.pack(Owner(history))))
+            (locate(self.root) / OWNER).write(json.dumps(codec.pack(Owner(history))).encode())
         elif owner.history != history:
             raise OtherHistoryStorageError(
                 f"The streams in {self.root} belong to history {owner.history}, and the weaver's "
@@ -94,18 +113,3 @@ class Storage:
                 hint="Use the storage's own weaver; if its store is lost, run `weft store rebuild`, "
                 "which makes it anew from the tables.",
             )
-
-
-def write_durably(path: Path, text: str) -> None:
-    """Write a small file so that it is there whole or not at all."""
-    building = path.with_name(f".{path.name}.{os.getpid()}.building")
-    with building.open("w") as out:
-        out.write(text)
-        out.flush()
-        os.fsync(out.fileno())
-    building.replace(path)
-    handle = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -16,6 +15,7 @@ from pyspark.sql import SparkSession
 from weft import codec, kernel
 from weft.errors import Domain, WeftError
 from weft.lineage.facts import DataFile
+from weft.locations.location import locate
 from weft.streams import delta_checkpoint
 from weft.streams.note import Note, TableKnot
 
@@ -144,10 +144,10 @@ class Table:
             names = json.loads(self._log.written(after, min(upto, self.expired())))
         files = size = 0
         for name in names:
-            path = Path(self.path, name)
+            file = locate(self.path) / name
             try:
-                held = path.stat().st_size
-                path.unlink()
+                held = file.size()
+                file.delete()
             except FileNotFoundError:  # an earlier try, or another worker, has deleted it
                 continue
             files, size = files + 1, size + held

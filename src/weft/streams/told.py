@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from weft import codec
 from weft.errors import WeftError
 from weft.lineage.facts import FilledPart
 from weft.lineage.knot import Knot, Status
+from weft.locations.location import Location
 from weft.streams.log import LOG_FOLDER, Commit, commits
 from weft.streams.note import Note
 
@@ -76,13 +76,13 @@ class Told:
                 )
 
 
-def read_tables(folder: Path) -> dict[str, Told]:
+def read_tables(folder: Location) -> dict[str, Told]:
     """What every table in a folder tells; refuses one whose log cannot be trusted."""
-    tables = sorted(path for path in folder.glob("*") if (path / LOG_FOLDER).is_dir())
-    return {path.name: _read(path) for path in tables}
+    tables = [folder / name for name in folder.names() if (folder / name / LOG_FOLDER).exists()]
+    return {table.name: _read(table) for table in tables}
 
 
-def _read(folder: Path) -> Told:
+def _read(folder: Location) -> Told:
     told = Told(folder.name)
     for expected, commit in enumerate(commits(folder)):
         if commit.flaw is not None or commit.version != expected:

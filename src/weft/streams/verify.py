@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from weft.lineage.chain import Line, check_chain, check_consumed, check_inputs, live_numbers
@@ -16,6 +15,7 @@ from weft.lineage.facts import Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
 from weft.lineage.since import Since, begin
+from weft.locations.location import locate
 from weft.streams.check import check_table
 from weft.streams.presence import PipelineRecord, check_checkpoint, check_tables
 from weft.streams.rehash import Rehash
@@ -131,14 +131,14 @@ def verify(
         report.counts["streams"] += 1
         if report.expect(stream.hold is None, "pipeline.held", stream.name, _unfinished(stream)):
             line, fills = lines[stream.origin], recorded.fills(stream.name)
-            folder = Path(places.table(stream.name))
+            folder = locate(places.table(stream.name))
             check_table(
                 *(stream.name, folder, line, fills, report), expired=stream.expired, rehash=rehash
             )
-    check_tables(Path(places.streams), {stream.name for stream in streams}, report)  # 5
+    check_tables(locate(places.streams), {stream.name for stream in streams}, report)  # 5
     for pipeline in recorded.pipelines():
         progress(f"the checkpoint of {pipeline.name}")
-        checkpoint = Path(places.checkpoint(pipeline.name, pipeline.epoch))
+        checkpoint = locate(places.checkpoint(pipeline.name, pipeline.epoch))
         if pipeline.stream in lines:
             check_checkpoint(pipeline, checkpoint, lines[pipeline.stream], report)
     return report

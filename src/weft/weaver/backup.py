@@ -69,7 +69,14 @@ def back_up(weaver: Weaver, name: str) -> dict[str, Any]:
 
 
 def check_target(source: Storage, target: Storage) -> None:
-    """Refuse a place for a copy that is taken, or inside of what is copied."""
+    """Refuse a place for a copy that is taken, or inside of what is copied, and what is not in a folder."""
+    for one in (source, target):
+        if not one.is_local:
+            raise BackupError(
+                f"{one.root} is no folder, and only folders are copied.",
+                hint="Copy the bucket with its own tools while Weft is stopped, and the folder of the weaver's store "
+                "with it.",
+            )
     place, home = Path(target.root), Path(source.root).resolve()
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise BackupError(f"{place} is there already.", hint="Name a folder that is not there yet.")

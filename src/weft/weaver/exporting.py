@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from weft.lineage.chain import live_numbers
 from weft.lineage.knot import Knot
 from weft.loading.deployed import document_of
+from weft.locations.location import locate
 from weft.project.definition import Project
 from weft.replays.recording import (
     FedKnot,
@@ -155,7 +156,8 @@ class _Source:
     def _lines_of(self, stream: str, knot: Knot) -> Iterator[bytes]:
         output = knot.outputs.get(stream)
         for one in output.files if output is not None else ():
-            with pq.ParquetFile(Path(self._storage.table(stream), one.path)) as parquet:
+            path = locate(self._storage.table(stream)) / one.path
+            with path.open() as file, pq.ParquetFile(file) as parquet:
                 for batch in parquet.iter_batches():
                     yield from (to_json(_user(record)) for record in documents(batch))
 

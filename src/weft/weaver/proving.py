@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +20,7 @@ from weft.lineage.facts import DataFile
 from weft.lineage.fingerprint import former, hasher, user_columns
 from weft.lineage.knot import Knot
 from weft.lineage.proof import Proof, ProofError, make_proof
+from weft.locations.location import Location, locate
 from weft.schema.schema import Schema
 from weft.streams.rehash import records_of, spark_schema
 from weft.streams.storage import Storage
@@ -63,11 +63,11 @@ def prove(
         knots = {one.number: one for one in recorded.knots(origin)}
         newest, _ = recorded.head(origin)
     live = [knots[number] for number in sorted(live_numbers(knots, newest))]
-    folder = Path(storage.table(stream))
+    folder = locate(storage.table(stream))
     held = [one for one in live if one.number > expired]
     place = _find(folder, stream, id, held, knot)  # 2
     chain = _chain(live, place.knot, head)
-    with pq.ParquetFile(folder / place.file.path) as parquet:  # 3
+    with (folder / place.file.path).open() as file, pq.ParquetFile(file) as parquet:  # 3
         schema = spark_schema(parquet)
         hashed, formed = hasher(schema), former(schema)
         hashes, record = [], b""
@@ -95,7 +95,9 @@ def _place(recorded: StoredRecords, stream: str) -> tuple[str, int]:
     return streams[stream].origin, streams[stream].expired
 
 
-def _find(folder: Path, stream: str, id: str, live: Sequence[Knot], knot: int | None) -> RowPlace:
+def _find(
+    folder: Location, stream: str, id: str, live: Sequence[Knot], knot: int | None
+) -> RowPlace:
     for one in reversed(live):
         if knot not in (None, one.number) or stream not in one.outputs:
             continue
@@ -126,10 +128,10 @@ def _rooted(place: RowPlace, stream: str) -> RowPlace:
     return place
 
 
-def _row(path: Path, id: str) -> int | None:
+def _row(path: Location, id: str) -> int | None:
     """The last row with this id in a file; row groups that cannot have it are not read."""
     try:
-        with pq.ParquetFile(path) as parquet:
+        with path.open() as file, pq.ParquetFile(file) as parquet:
             return max(_rows(parquet, id), default=None)
     except (OSError, pa.ArrowException) as error:
         raise ProofError(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from weft.clock import Clock, iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
+from weft.locations.location import locate
 from weft.operations.cut import Affected, Cut, Reach, plan_cuts
 from weft.operations.operation import Hold, Operation, OperationStatus
 from weft.project.rebuilt import project_of
@@ -283,5 +283,5 @@ def _number(knot: Knot | None) -> int | None:
 
 
 def _last_epoch(storage: Storage, pipeline: str) -> int:
-    folders = Path(storage.pipeline(pipeline)).glob("*")
-    return max((int(one.name) for one in folders if one.name.isdigit()), default=0)
+    names = locate(storage.pipeline(pipeline)).names()
+    return max((int(name) for name in names if name.isdigit()), default=0)

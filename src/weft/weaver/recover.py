@@ -10,6 +10,7 @@ from pathlib import Path
 
 from weft.clock import Clock, SystemClock
 from weft.lineage.identity import Identity
+from weft.locations.location import locate
 from weft.operations.cut import Cut, Reach
 from weft.runtime import checkpoints
 from weft.runtime.mark import mark_of
@@ -57,7 +58,7 @@ def recover(storage: Storage, cut_table: CutTable, *, clock: Clock | None = None
             hint="Leave out `--store`: that makes one in the storage, from the tables. Then put it into an empty "
             "keyspace with `weft store copy`.",
         )
-    tables = read_tables(Path(storage.streams))  # 1
+    tables = read_tables(locate(storage.streams))  # 1
     if not tables:
         raise RebuildError(
             f"There are no tables in {storage.streams}, and nothing to make a store from.",
@@ -123,7 +124,7 @@ def _reach(storage: Storage, rebuild: Rebuild) -> dict[str, Reach]:
     for pipeline in rebuild.pipelines():
         if rebuild.project.is_stateful(pipeline.name):
             earliest = {
-                epoch: checkpoints.earliest_state(Path(storage.checkpoint(pipeline.name, epoch)))
+                epoch: checkpoints.earliest_state(locate(storage.checkpoint(pipeline.name, epoch)))
                 for epoch in range(pipeline.last_epoch + 1)
             }
             frames = frozenset(checkpoints.keyframes(storage.pipeline(pipeline.name)))
@@ -134,7 +135,7 @@ def _reach(storage: Storage, rebuild: Rebuild) -> dict[str, Reach]:
 def _cut_checkpoint(storage: Storage, cut: Cut, identity: Identity, *, stateful: bool) -> None:
     checkpoints.cut(
         checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
-        Path(storage.checkpoint(cut.pipeline, cut.epoch)),
+        locate(storage.checkpoint(cut.pipeline, cut.epoch)),
         batch=cut.keep_batch,
         offsets=cut.offsets,
         mark=mark_of(cut, identity),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 from weft.canonical import digest
@@ -11,6 +10,7 @@ from weft.lineage.facts import FilledPart, Output
 from weft.lineage.finding import Finding, Verification
 from weft.lineage.knot import Knot
 from weft.lineage.since import Since
+from weft.locations.location import locate
 from weft.operations.operation import Hold
 from weft.project.definition import Project
 from weft.sources.kept import damage
@@ -218,8 +218,8 @@ def _check_code(recorded: StoredRecords, report: Verification) -> None:
 def _check_sources(storage: Storage, recorded: StoredRecords, report: Verification) -> None:
     """What sources keep is as it was written, and reaches as far as was read."""
     for stream in {record.origin for record in recorded.streams()}:
-        folder = Path(storage.source(stream))
-        if not folder.is_dir():
+        folder = locate(storage.source(stream))
+        if not folder.exists():
             continue
         head, _ = recorded.head(stream)
         knot = next((knot for knot in recorded.knots(stream) if knot.number == head), None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -53,7 +52,7 @@ class KeptWindow:
 
 def read_windows(
     spark: SparkSession,
-    checkpoint: Path | str,
+    checkpoint: str,
     *,
     batch: int | None = None,
     prefix: str = "",
@@ -71,7 +70,7 @@ def read_windows(
         spark,
         "window.plan.StateView.windows",
         spark,
-        str(checkpoint),
+        checkpoint,
         NEWEST if batch is None else batch,
         state == "memory",
         prefix,

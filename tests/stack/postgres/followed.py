@@ -12,6 +12,7 @@ import pytest
 
 from weft.declared.read import made
 from weft.errors import WeftError
+from weft.locations.location import locate
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
@@ -56,7 +57,7 @@ class FollowedTable:
         stream = f"s{self.name}".replace('"', "_").lower()[:20]
         schema = Schema.of(self.columns) if self.columns else learn_table(stream, self.source)
         spec = StreamSpec(stream, schema, SourceSpec("postgres", self.source), key=self.key)
-        capture = made(PostgresSource, self.source).capture(spec, self.folder)
+        capture = made(PostgresSource, self.source).capture(spec, locate(self.folder))
         self.journal = Journal(self.folder / JOURNAL, TableChanges(capture))
         self.opened.append(self.journal)
         return self.journal
@@ -140,6 +141,6 @@ def places(table: FollowedTable) -> list[tuple[int, int]]:
 
 
 def slot(table: FollowedTable) -> str:
-    record = SlotRecord.find(table.folder)
+    record = SlotRecord.find(locate(table.folder))
     assert record is not None
     return record.slot

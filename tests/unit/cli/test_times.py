@@ -11,6 +11,7 @@ from deltalake import write_deltalake
 
 from weft.cli.output import moment, moment_ms
 from weft.cli.rows import newest_rows
+from weft.locations.location import locate
 
 YEAR_10000_MS = 253_402_300_800_000
 
@@ -58,7 +59,7 @@ def test_rows_with_times_of_any_year_are_shown(tmp_path: Path) -> None:
     stamps = pa.array([0, YEAR_10000_MS * 1000], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     days = pa.array([0, -720_000], pa.int32()).cast(pa.date32())
     write_deltalake(tmp_path, pa.table({"at": stamps, "on": days}))
-    assert newest_rows(tmp_path, "orders", limit=10) == [
+    assert newest_rows(locate(tmp_path), "orders", limit=10) == [
         {"at": "1970-01-01T00:00:00Z", "on": "1970-01-01"},
         {"at": "10000-01-01 00:00:00.000000Z", "on": "-0002-09-16"},
     ]

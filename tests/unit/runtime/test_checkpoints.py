@@ -9,6 +9,7 @@ import pytest
 
 from weft.lineage.identity import Mark
 from weft.lineage.offsets import Offsets
+from weft.locations.location import locate
 from weft.runtime import checkpoints, mark
 from weft.runtime.checkpoints import BatchStateGoneError
 from weft.runtime.layout import Layout, find_layout, write_layout
@@ -51,11 +52,11 @@ def batches(folder: Path) -> dict[str, list[dict[str, int]]]:
 def test_a_directory_is_cut_to_a_batch_with_the_state_that_it_left(tmp_path: Path) -> None:
     source = with_state(begun(tmp_path / "0"))
     target = tmp_path / "1"
-    checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+    checkpoints.cut(locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=True)
     assert batches(target) == {"0": [{"knot": 1}], "1": [{"knot": 2}], "2": [{"knot": 3}]}
     kept = {file.name for file in (target / "state" / "0" / "0").iterdir()}
     assert kept == {"3.zip", "3.changelog", ".3.changelog.crc"}
-    assert checkpoints.earliest_state(target) == 2
+    assert checkpoints.earliest_state(locate(target)) == 2
     assert mark.find(str(target)) == NEXT
     assert find_layout(str(target)) == Layout(2, 8)
     write_layout(str(target), Layout(4, 8))
@@ -78,9 +79,13 @@ def test_a_directory_that_is_gone_or_anothers_is_made_up_for_by_the_knot(
         begun(source, whose, knots=(9, 9, 9))
     target = tmp_path / "1"
     with pytest.raises(BatchStateGoneError):
-        checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+        checkpoints.cut(
+            locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=True
+        )
     assert not target.exists()
-    checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=False)
+    checkpoints.cut(
+        locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=False
+    )
     assert batches(target) == {"1": [{"knot": 2}], "2": [{"knot": 3}]}
     assert (target / "commits" / "2").exists()
 
@@ -92,15 +97,21 @@ def test_a_directory_without_a_mark_or_that_stood_elsewhere_is_not_gone_on_from(
     (unmarked / mark.FILE).unlink()
     for number, source in enumerate((unmarked, elsewhere)):
         target = tmp_path / f"new-{number}"
-        checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=False)
+        checkpoints.cut(
+            locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=False
+        )
         assert batches(target) == {"1": [{"knot": 2}], "2": [{"knot": 3}]}
 
 
 def test_before_the_first_batch_nothing_is_needed(tmp_path: Path) -> None:
     target = tmp_path / "1"
-    checkpoints.cut(tmp_path / "0", target, batch=None, offsets=None, mark=NEXT, stateful=True)
+    checkpoints.cut(
+        locate(tmp_path / "0"), locate(target), batch=None, offsets=None, mark=NEXT, stateful=True
+    )
     assert not (target / "offsets").exists()
-    checkpoints.cut(tmp_path / "0", target, batch=None, offsets=None, mark=NEXT, stateful=True)
+    checkpoints.cut(
+        locate(tmp_path / "0"), locate(target), batch=None, offsets=None, mark=NEXT, stateful=True
+    )
 
 
 def test_two_tries_at_the_same_time_make_one_whole_checkpoint(
@@ -112,13 +123,15 @@ def test_two_tries_at_the_same_time_make_one_whole_checkpoint(
     def slow(folder: str, marked: Mark) -> None:
         if tries.pop():  # a worker that was thought to be gone is at it too, and faster
             tries.append(0)
-            checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+            checkpoints.cut(
+                locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=True
+            )
         else:
             tries.append(0)
         write(folder, marked)
 
     monkeypatch.setattr(checkpoints.marks, "write", slow)
-    checkpoints.cut(source, target, batch=2, offsets=AT_2, mark=NEXT, stateful=True)
+    checkpoints.cut(locate(source), locate(target), batch=2, offsets=AT_2, mark=NEXT, stateful=True)
     assert mark.find(str(target)) == NEXT
     assert (target / "offsets" / "2").exists() and (target / "commits" / "2").exists()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["0", "1"]

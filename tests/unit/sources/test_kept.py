@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.locations.location import locate
 from weft.sources.admission import LOG, AdmissionLog, Admitted, LogAlteredError, Remark
 from weft.sources.kept import damage
 from weft.sources.segment import JOURNAL, SegmentError, Segments
@@ -26,9 +27,9 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_what_is_as_it_was_written_is_not_complained_about(source: Path) -> None:
-    assert list(damage(source, None)) == []
-    assert list(damage(source, {"file": 4, "line": 0, "byte": 0})) == []
-    assert list(damage(source, {"segment": 3})) == []
+    assert list(damage(locate(source), None)) == []
+    assert list(damage(locate(source), {"file": 4, "line": 0, "byte": 0})) == []
+    assert list(damage(locate(source), {"segment": 3})) == []
     assert list(damage(source / "none", {"file": 0})) == []
 
 
@@ -37,7 +38,7 @@ def test_any_changed_byte_of_a_log_is_found(source: Path) -> None:
     written = path.read_bytes()
     for place in range(len(written)):
         path.write_bytes(written[:place] + bytes([written[place] ^ 1]) + written[place + 1 :])
-        assert list(damage(source, {"file": 4})), f"byte {place}"
+        assert list(damage(locate(source), {"file": 4})), f"byte {place}"
 
 
 def _without_first(lines: list[str]) -> list[str]:
@@ -62,7 +63,7 @@ def test_lines_cannot_be_put_in_or_taken_out(
 ) -> None:
     path = source / LOG
     path.write_text("\n".join(change(path.read_text().splitlines())) + "\n")
-    assert list(damage(source, {"file": 4}))
+    assert list(damage(locate(source), {"file": 4}))
 
 
 def test_a_log_that_was_altered_is_neither_read_nor_written(source: Path) -> None:
@@ -75,11 +76,11 @@ def test_a_log_that_was_altered_is_neither_read_nor_written(source: Path) -> Non
 
 
 def test_any_changed_byte_of_a_segment_is_found(source: Path) -> None:
-    path = Segments(source / JOURNAL).path(2)
+    path = Path(Segments(source / JOURNAL).file(2).address)
     written = path.read_bytes()
     for place in range(len(written)):
         path.write_bytes(written[:place] + bytes([written[place] ^ 1]) + written[place + 1 :])
-        assert list(damage(source, {"segment": 3})), f"byte {place}"
+        assert list(damage(locate(source), {"segment": 3})), f"byte {place}"
     path.write_bytes(written[:-1])
     with pytest.raises(SegmentError):
         list(Segments(source / JOURNAL).get(2).records())
@@ -87,9 +88,9 @@ def test_any_changed_byte_of_a_segment_is_found(source: Path) -> None:
 
 def test_a_segment_that_was_read_and_is_gone_is_missed(source: Path) -> None:
     segments = Segments(source / JOURNAL)
-    segments.path(2).unlink()
-    assert list(damage(source, {"segment": 3}))
-    segments.path(1).unlink()
-    assert list(damage(source, {"segment": 3})) == []  # pruned
-    segments.path(3).unlink()
-    assert list(damage(source, {"segment": 3}))
+    segments.file(2).delete()
+    assert list(damage(locate(source), {"segment": 3}))
+    segments.file(1).delete()
+    assert list(damage(locate(source), {"segment": 3})) == []  # pruned
+    segments.file(3).delete()
+    assert list(damage(locate(source), {"segment": 3}))

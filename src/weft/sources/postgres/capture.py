@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from weft.locations.location import Location
 from weft.schema.schema import Schema
 from weft.sources.postgres.address import Address
 from weft.sources.postgres.name import TableName
@@ -20,6 +20,6 @@ class Capture:
     publication: str
     columns: Schema
     key: tuple[str, ...]
-    folder: Path
+    folder: Location
     restarts: bool = False
     """Whether the table is read anew when changes are gone."""

@@ -4,24 +4,23 @@ dropped, and what Weft keeps of them beside the journal. Called by `changes` and
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from weft import codec
+from weft.locations.location import Location
 from weft.sources.postgres.address import Address, PostgresError
 from weft.sources.postgres.catalogue import CatalogueTable
 from weft.sources.postgres.name import quoted, to_lsn
-from weft.sources.segment import sync_folder
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-FILE = Path("source") / "slot.json"
+FILE = PurePath("source") / "slot.json"
 OLDEST = 130_000
 LET_GO_S = 5.0
 LOOK_S = 0.05
@@ -51,10 +50,10 @@ class SlotRecord:
     told: int = 0
 
     @staticmethod
-    def find(folder: Path) -> SlotRecord | None:
+    def find(folder: Location) -> SlotRecord | None:
         """What was kept in the folder of a source, or None."""
         try:
-            return codec.unpack(SlotRecord, json.loads((folder / FILE).read_text()))
+            return codec.unpack(SlotRecord, json.loads((folder / FILE).read()))
         except FileNotFoundError:
             return None
 
@@ -63,17 +62,9 @@ class SlotRecord:
         """The record of a slot that is about to be made."""
         return SlotRecord(uuid.uuid4().hex[:12], slot, system, table)
 
-    def keep(self, folder: Path) -> None:
+    def keep(self, folder: Location) -> None:
         """Write it durably."""
-        path = folder / FILE
-        path.parent.mkdir(parents=True, exist_ok=True)
-        written = path.with_suffix(f".{os.getpid()}")
-        with written.open("w") as file:
-            json.dump(codec.pack(self), file)
-            file.flush()
-            os.fsync(file.fileno())
-        written.replace(path)
-        sync_folder(path.parent)
+        (folder / FILE).write(json.dumps(codec.pack(self)).encode())
 
     def with_told(self, place: int) -> SlotRecord:
         """The same, once the server may forget what is before a place."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Fault, Limit, Mistake, choice, settings, whole
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.change import CHANGE
 from weft.schema.schema import Schema
@@ -89,7 +89,6 @@ class PostgresSource(Source):
     [How to make documents of tables](../how-to/data-products.md#without-kafka) shows it, with what the database needs.
     """
 
-    remembers: ClassVar[bool] = True
     changes: ClassVar[bool] = True
 
     url: Annotated[
@@ -206,7 +205,7 @@ class PostgresSource(Source):
         """The name of the slot."""
         return self.slot or slot_of(stream)
 
-    def capture(self, stream: StreamSpec, folder: Path) -> Capture:
+    def capture(self, stream: StreamSpec, folder: Location) -> Capture:
         """What is read, and as what."""
         from weft.sources.postgres.capture import Capture
 
@@ -223,7 +222,12 @@ class PostgresSource(Source):
         )
 
     def open(
-        self, spark: SparkSession, stream: StreamSpec, *, checkpoint: Path, processing: Processing
+        self,
+        spark: SparkSession,
+        stream: StreamSpec,
+        *,
+        checkpoint: Location,
+        processing: Processing,
     ) -> DataFrame:
         """The rows and changes of the table as events in raw form."""
         from weft.sources.postgres.changes import TableChanges

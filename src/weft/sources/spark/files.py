@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructField, StructType
 
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources import lines, parquet, raw
 from weft.sources.admission import LOG
@@ -34,7 +34,7 @@ def open_files(
     source: FilesSource,
     stream: StreamSpec,
     *,
-    checkpoint: Path,
+    checkpoint: Location,
     processing: Processing,
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
@@ -52,7 +52,7 @@ def files_again(
 
 
 def _options(
-    source: FilesSource, stream: StreamSpec, checkpoint: Path, processing: Processing
+    source: FilesSource, stream: StreamSpec, checkpoint: Location, processing: Processing
 ) -> dict[str, str]:
     spec = {
         "path": os.path.join(os.path.abspath(source.path), source.pattern),
@@ -61,7 +61,7 @@ def _options(
         "separator": source.separator,
         "settle_ms": source.settle_ms,
         "schema": stream.schema.to_json(),
-        "log": str(checkpoint / LOG),
+        "log": (checkpoint / LOG).address,
         "parallelism": processing.parallelism,
     }
     return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,6 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
+from weft.locations.location import Location
 from weft.project.definition import Processing, SourceSpec, StreamSpec
 from weft.schema.path import find_path
 from weft.schema.schema import Schema
@@ -34,7 +33,7 @@ def open_mock(
     source: MockSource,
     stream: StreamSpec,
     *,
-    checkpoint: Path,
+    checkpoint: Location,
     processing: Processing,
 ) -> DataFrame:
     """The records of a mock source in raw form."""
@@ -52,7 +51,7 @@ def mock_again(
 
 
 def _options(
-    source: MockSource, stream: StreamSpec, checkpoint: Path, processing: Processing
+    source: MockSource, stream: StreamSpec, checkpoint: Location, processing: Processing
 ) -> dict[str, str]:
     options = dict(stream.source.options) if stream.source else {}
     spec = {
@@ -90,17 +89,14 @@ def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:
     )
 
 
-def _start(start: str, checkpoint: Path) -> str:
+def _start(start: str, checkpoint: Location) -> str:
     """The first event time; that of `now` is fixed when the source is first opened."""
     if start != "now":
         return str(start)
     kept = checkpoint / "source" / "start"
     if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        written = kept.with_suffix(f".{os.getpid()}")
-        written.write_text(datetime.now(UTC).isoformat())
-        written.replace(kept)
-    return kept.read_text()
+        kept.put(datetime.now(UTC).isoformat().encode())
+    return kept.read().decode()
 
 
 class MockData(DataSource):

@@ -6,12 +6,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.errors import WeftError
+from weft.locations.location import Location, locate
 from weft.sources.journal import EventSource, Journal
 from weft.sources.segment import JOURNAL
 
@@ -29,12 +29,12 @@ def open_pulled(
     name: str,
     source: Callable[[], EventSource],
     *,
-    folder: Path,
+    folder: Location,
     most: int,
     keep: int | None,
 ) -> DataFrame:
     """The records of a source in raw form; it is made when the first of them is asked for."""
-    place = str(folder / JOURNAL)
+    place = (folder / JOURNAL).address
     _FAILED.pop(place, None)
     # A batch, if an empty one, shows that a pipeline is well again.
     well = partial(kernel.call, spark, TICK, name)
@@ -45,7 +45,7 @@ def open_pulled(
 
 def take_failure(folder: str) -> WeftError | None:
     """Why the source that keeps its journal in this folder could not be read, told once."""
-    return _FAILED.pop(str(Path(folder.removeprefix("file://")) / JOURNAL), None)
+    return _FAILED.pop((locate(folder) / JOURNAL).address, None)
 
 
 class PulledJournal:

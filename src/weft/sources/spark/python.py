@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
+from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.schema.schema import Field, quote
 from weft.sources import raw
@@ -33,7 +33,7 @@ def open_python(
     source: PythonSource,
     stream: StreamSpec,
     *,
-    checkpoint: Path,
+    checkpoint: Location,
     processing: Processing,
 ) -> DataFrame:
     """The records of the class that a project names, in raw form."""
@@ -61,12 +61,12 @@ def python_again(
 
 
 def _options(
-    source: PythonSource, options: Mapping[str, Any], checkpoint: Path, processing: Processing
+    source: PythonSource, options: Mapping[str, Any], checkpoint: Location, processing: Processing
 ) -> dict[str, str]:
     spec = {
         "class": source.source,
         "options": given(options),
-        "journal": str(checkpoint / JOURNAL),
+        "journal": (checkpoint / JOURNAL).address,
         "keep": source.keep,
         "path": sys.path,
     }

@@ -1,6 +1,5 @@
 package weft.kernel.source;
 
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.connector.catalog.Table;
@@ -8,6 +7,7 @@ import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import weft.kernel.spark.StoredFolder;
 
 /**
  * A source whose batches are segments that a {@link Journal} writes when they are asked for. Python
@@ -30,7 +30,7 @@ public final class JournalSource implements TableProvider {
   @Override
   public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> options) {
     String name = options.get("name");
-    Path folder = Path.of(options.get("path"));
+    StoredFolder folder = StoredFolder.at(options.get("path"));
     return new SourceTable(
         "journal " + folder, schema, () -> new JournalStream(folder, OPEN.remove(name)));
   }

@@ -1,13 +1,13 @@
 package weft.kernel.source;
 
-import java.nio.file.Path;
 import org.apache.spark.sql.connector.read.streaming.Offset;
+import weft.kernel.spark.StoredFolder;
 
 /** The running side of {@link JournalSource}: one segment is one batch. */
 final class JournalStream extends SegmentStream {
   private final Journal journal;
 
-  JournalStream(Path folder, Journal journal) {
+  JournalStream(StoredFolder folder, Journal journal) {
     super(folder);
     if (journal == null) {
       throw new IllegalStateException("No journal is open for " + folder + ".");

@@ -2,11 +2,11 @@ package weft.kernel.source;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.unsafe.types.UTF8String;
+import weft.kernel.spark.StoredFolder;
 
 /**
  * Reads the records of a segment file in raw form: after one line of JSON, each record is its
@@ -19,12 +19,14 @@ final class SegmentReader implements PartitionReader<InternalRow> {
   private int partition;
   private byte[] value;
 
-  SegmentReader(Segment segment) {
+  SegmentReader(StoredFolder folder, Segment segment) {
     this.segment = segment;
+    String name = segment.fileName();
     try {
-      rest = ByteBuffer.wrap(Files.readAllBytes(segment.path()));
+      rest = ByteBuffer.wrap(folder.read(name));
     } catch (IOException e) {
-      throw new IllegalStateException("Segment " + segment.path() + " cannot be read: " + e, e);
+      throw new IllegalStateException(
+          "Segment " + folder + "/" + name + " cannot be read: " + e, e);
     }
     while (rest.get() != '\n') {
       continue;

@@ -11,13 +11,15 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathFilter;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import weft.kernel.file.ConditionalFiles;
 import weft.kernel.file.DurableFile;
 import weft.kernel.file.LocalPath;
 
 /**
  * Keeps Spark's checkpoint files on a local disk, each written, synced and published in one step;
- * on any other storage Spark's own manager does the work. Set as {@code
- * spark.sql.streaming.checkpointFileManagerClass}.
+ * executors of their own use it too, so with them the disk must be one that all share. In an object
+ * store {@link ObjectCheckpoints} does the work, on any other storage Spark's own manager. Set as
+ * {@code spark.sql.streaming.checkpointFileManagerClass}.
  */
 public final class LocalCheckpoints implements CheckpointFileManager {
   private static final String SETTING = "spark.sql.streaming.checkpointFileManagerClass";
@@ -33,10 +35,17 @@ public final class LocalCheckpoints implements CheckpointFileManager {
     if (LocalPath.isLocal(files)) {
       this.elsewhere = null;
     } else {
-      Configuration stock = new Configuration(conf);
-      stock.unset(SETTING);
-      this.elsewhere = CheckpointFileManager.create(root, stock);
+      this.elsewhere =
+          ConditionalFiles.areOf(files, root)
+              ? new ObjectCheckpoints(root, files)
+              : CheckpointFileManager.create(root, stock(conf));
     }
+  }
+
+  private static Configuration stock(Configuration conf) {
+    Configuration stock = new Configuration(conf);
+    stock.unset(SETTING);
+    return stock;
   }
 
   @Override

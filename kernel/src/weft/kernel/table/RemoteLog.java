@@ -14,8 +14,8 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A table's log on shared storage, created through Delta's own log store for that kind of storage,
- * which knows how to create a file there only if it is absent.
+ * A table's log on HDFS and its like, created through Delta's own log store for that kind of
+ * storage, which knows how to create a file there only if it is absent.
  */
 final class RemoteLog implements LogStorage {
   private final Path folder;
@@ -44,7 +44,6 @@ final class RemoteLog implements LogStorage {
 
   private static String storeFor(String scheme) {
     return switch (scheme.toLowerCase(Locale.ROOT)) {
-      case "s3", "s3a", "s3n" -> "io.delta.storage.S3SingleDriverLogStore";
       case "abfs", "abfss", "adl", "wasb", "wasbs" -> "io.delta.storage.AzureLogStore";
       case "gs" -> "io.delta.storage.GCSLogStore";
       default -> "io.delta.storage.HDFSLogStore";

@@ -11,6 +11,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
+import weft.kernel.file.ConditionalFiles;
 import weft.kernel.file.LocalPath;
 import weft.kernel.json.Json;
 import weft.kernel.spark.Sessions;
@@ -38,11 +39,17 @@ public final class TableLog {
     Configuration conf = Sessions.hadoopConf(spark);
     Path folder = new Path(path, "_delta_log");
     FileSystem files = folder.getFileSystem(conf);
-    LogStorage storage =
-        LocalPath.isLocal(files)
-            ? new LocalLog(LocalPath.of(files.makeQualified(folder)))
-            : new RemoteLog(files.makeQualified(folder), files, conf);
-    return new TableLog(path, storage);
+    return new TableLog(path, storageOf(files.makeQualified(folder), files, conf));
+  }
+
+  private static LogStorage storageOf(Path folder, FileSystem files, Configuration conf)
+      throws IOException {
+    if (LocalPath.isLocal(files)) {
+      return new LocalLog(LocalPath.of(folder));
+    }
+    return ConditionalFiles.areOf(files, folder)
+        ? new ObjectLog(folder, files)
+        : new RemoteLog(folder, files, conf);
   }
 
   /** Whether a look at the table costs next to nothing. */
