@@ -303,6 +303,7 @@ def _product(**said: Any) -> Project:
         name: {"topic": name, "key": "id", "columns": {"id": "long", **columns}}
         for name, columns in _TABLES.items()
     }
+    tables["commits"] = {"topic": "transaction", "transactions": True, "key": "id"}
     product = said if "sql" in said else {"root": "orders", **said}
     return {"app_name": "shop", "tables": tables, "products": {"order-pages": product}}
 
@@ -326,6 +327,8 @@ def _with_burst(key: Key, said: dict[str, Any]) -> Project:
 
 def _with_sink(kind: str) -> Callable[[Key, dict[str, Any]], Project]:
     needed = _examples(sinks.declaration(kind))
+    if kind == "delta":
+        return lambda key, said: _product(sinks=[{kind: {**needed, **said}}])
     return lambda key, said: _pipeline(**_REVENUE, sinks=[{kind: {**needed, **said}}])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from tests.products.document import normalised
 from tests.products.envelope import UNAVAILABLE
@@ -292,6 +293,35 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
         assert odd["document"]["username"] == "[1]"  # the key of a single column is never a list
         [view] = run.api.get("/products").json()
         assert view["tables"] == ["users", "stars", "repos"] and view["key"] == ["email"]
+
+
+def test_a_delta_table_follows_the_documents_through_crashes_and_rollbacks(tmp_path: Path) -> None:
+    log, lake = Log(), str(tmp_path / "lake")
+    project = {
+        **PROJECT,
+        "products": {"profile": {**PROFILE, "sinks": [{"delta": {"path": lake}}]}},
+    }
+
+    def merged() -> list[dict[str, Any]]:
+        found = DeltaTable(lake).to_pyarrow_table().to_pylist()
+        return sorted(found, key=itemgetter("email"))
+
+    with play(project, storage=tmp_path / "s") as run:
+        run.feed("users", [log("c", **user("ann")), log("c", **user("bob"))])
+        assert merged() == profiles(run)
+        for point in ("written", "deliver", "recorded"):
+            run.crash(at=point)
+            run.feed("stars", [log("c", **star("ann", point))])
+            run.resume()
+            assert merged() == profiles(run) and len(merged()[0]["starred"]) == merged()[0]["stars"]
+        kept = run.knots("users")[-1].number
+        before = merged()
+        run.attach(stream="users", steps=[{"set": {"username": "upper(username)"}}], id="loud")
+        run.feed("users", [log("u", **user("ann")), log("c", **user("cid"))])
+        run.feed("users", [log("d", **user("bob"))])
+        assert [row["username"] for row in merged()] == ["ANN", "CID"]
+        run.rollback("users", to=kept)
+        assert merged() == profiles(run) == [before[0], profile("cid")]
 
 
 def test_a_document_says_which_changes_made_it_what_it_is(tmp_path: Path) -> None:

@@ -103,6 +103,9 @@ def render_pipelines(output: Printer, pipelines: list[dict[str, Any]]) -> None:
     for found in pipelines:
         if found["error"]:
             output.line(f"\n{found['id']}: {found['error']['message']}", style="red")
+    for found in pipelines:
+        if found["waits"]:
+            output.line(f"\n{found['id']} waits: {found['waits']}")
     slow = [found for found in pipelines if (found["starting_s"] or 0) >= SLOW_S]
     if slow:
         output.line()

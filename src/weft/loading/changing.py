@@ -10,6 +10,7 @@ from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
 from weft.products.assembly import assemble
+from weft.products.boundary import NEEDED, tells_transactions, topic_of
 from weft.products.reading import TableColumns
 from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
@@ -53,9 +54,13 @@ def document_stream(
                 on_key=True,
             )
             return None
-    tables = {stream.name: TableColumns.of(stream.schema, stream.key) for stream in inputs}
+    tables = {
+        stream.name: TableColumns.of(stream.schema, stream.key, topic_of(stream.source))
+        for stream in inputs
+    }
     try:
         product = _product(spec, tables)
+        check_boundary(product, inputs)
         found = assemble(product, tables)
     except ProductError as error:
         report.add_error(error, (*path, *error.ids.get("path", ())))
@@ -68,7 +73,7 @@ def document_stream(
         writer=spec.name,
         changing=True,
     )
-    return replace(spec, inputs=product.tables(), product=codec.to_form(product)), stream
+    return replace(spec, inputs=product.inputs(), product=codec.to_form(product)), stream
 
 
 def _product(spec: PipelineSpec, tables: Mapping[str, TableColumns]) -> Product:
@@ -83,7 +88,33 @@ def _product(spec: PipelineSpec, tables: Mapping[str, TableColumns]) -> Product:
     except ProductError as error:
         error.ids["path"] = ("sql",)
         raise
-    return replace(made, parallelism=said.get("parallelism", 1))
+    return replace(
+        made, parallelism=said.get("parallelism", 1), transactions=said.get("transactions")
+    )
+
+
+def check_boundary(product: Product, inputs: Sequence[StreamSpec]) -> None:
+    """Refuse to hold changes back that nobody counts, or for a table that does not tell where transactions end."""
+    streams = {stream.name: stream for stream in inputs}
+    if product.transactions is None:
+        return
+    ends = streams[product.transactions]
+    lacking = [name for name in NEEDED if ends.schema.find(name) is None]
+    if not tells_transactions(ends.source) or lacking:
+        raise ProductError(
+            f"Product {product.name!r} waits for the transactions of {ends.name!r}, which does not tell them.",
+            hint="Declare a table of the connector's topic of transactions: "
+            "`commits: {topic: app.transaction, transactions: true, key: id}`.",
+            path=("transactions",),
+        )
+    for name in product.tables():
+        if topic_of(streams[name].source) is None or tells_transactions(streams[name].source):
+            raise ProductError(
+                f"Product {product.name!r} shows whole transactions only, and {name!r} has no topic of its own by "
+                "which they count their changes.",
+                hint="Read tables from Debezium's topics, or leave `transactions` out.",
+                path=("transactions",),
+            )
 
 
 def check_changing(spec: PipelineSpec, stream: str, path: Path, report: Problems) -> None:

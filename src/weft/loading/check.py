@@ -156,7 +156,9 @@ class _Checker:
             made = document_stream(spec, inputs, path, self.report, self.draft.watermarks)
             if made is not None:
                 self.draft.pipelines[spec.name], stream = made
-                self.outlets.check(spec.sinks, stream=spec.to, schema=stream.schema, path=path)
+                self.outlets.check(
+                    spec.sinks, stream=spec.to, schema=stream.schema, path=path, current=True
+                )
                 self.streams[spec.to] = stream
             return
         if spec.updating:
@@ -212,7 +214,7 @@ class _Checker:
             key = self.carried(spec, schema, key)
             schema = self.steps(spec, schema)
         if schema is not None and self.keeps(spec, schema, key, query.key):
-            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path)
+            self.outlets.check(spec.sinks, stream=spec.to, schema=schema, path=path, current=True)
             self.write(spec, schema, key, Timing(None), first)
 
     def keeps(
@@ -290,7 +292,11 @@ class _Checker:
         writer = self.draft.pipelines[stream.pipeline]
         check_clock(declared, stream, writer, self.report, is_other=is_other)
         self.outlets.check(
-            declared.sinks, stream=stream.name, schema=stream.schema, path=declared.path
+            declared.sinks,
+            stream=stream.name,
+            schema=stream.schema,
+            path=declared.path,
+            current=writer.is_current,
         )
         # The pipeline that writes a stream feeds its sinks, wherever they are declared.
         sinks = (*writer.sinks, *declared.sinks)

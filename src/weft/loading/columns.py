@@ -13,6 +13,7 @@ from weft.gate.coercion import UNKNOWN
 from weft.loading.merge import check_paths
 from weft.loading.problem import Problems
 from weft.loading.read import DraftStream
+from weft.products.boundary import COLUMNS
 from weft.project.timing import EVENT_TIME
 from weft.schema.path import find_path
 from weft.schema.schema import Schema
@@ -28,7 +29,7 @@ def inferred(stream: DraftStream, report: Problems) -> Schema | None:
     source = stream.source
     learners: dict[str, Callable[[Mapping[str, Any]], Schema]] = {
         "files": _infer,
-        "debezium": learn_columns,
+        "debezium": _learn,
         "postgres": partial(learn_table, stream.name),
     }
     if source is None or source.kind not in learners:
@@ -77,6 +78,10 @@ def check_columns(
                 "Declare the column as timestamp.",
             )
     return key, named[0] if named else None
+
+
+def _learn(options: Mapping[str, Any]) -> Schema:
+    return COLUMNS if options.get("transactions") else learn_columns(options)
 
 
 def _infer(options: Mapping[str, Any]) -> Schema:

@@ -193,7 +193,7 @@ def _check_paths(project: Project) -> None:
     sinks += [sink for spec in project.pipelines.values() for sink in spec.sinks]
     for part in (*sources, *sinks):
         path = part.options.get("path")
-        if part.kind != "files" or not isinstance(path, str) or "://" in path:
+        if part.kind not in ("files", "delta") or not isinstance(path, str) or "://" in path:
             continue
         if not Path(path).is_absolute():
             raise UnreadableProjectError(

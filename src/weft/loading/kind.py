@@ -78,7 +78,7 @@ def is_installed(ref: str, folder: Path) -> bool:
 
 def anchored(spec: Spec, folder: Path) -> Spec:
     """A source or sink with the path of its file from the project's folder on, wherever a worker runs."""
-    name = {"files": "path", "postgres": "password_file"}.get(spec.kind, "")
+    name = {"files": "path", "delta": "path", "postgres": "password_file"}.get(spec.kind, "")
     path = spec.options.get(name)
     if not isinstance(path, str) or "://" in path:
         return spec

@@ -23,11 +23,21 @@ class Outlets:
     def __init__(self, report: Problems) -> None:
         self._report = report
         self._metrics = CollectorRegistry()
+        self._merged: set[str] = set()
 
     def check(
-        self, sinks: tuple[SinkSpec, ...], *, stream: str, schema: Schema, path: Path
+        self,
+        sinks: tuple[SinkSpec, ...],
+        *,
+        stream: str,
+        schema: Schema,
+        path: Path,
+        current: bool = False,
     ) -> None:
-        """Note what is wrong with the sinks of a stream that has these columns."""
+        """Note what is wrong with the sinks of a stream that has these columns.
+
+        `current` if of each key the row that comes last is the one that counts.
+        """
         topics: set[str] = set()
         for number, sink in enumerate(sinks):
             where = (*path, "sinks", number)
@@ -41,6 +51,19 @@ class Outlets:
                 if options.place in topics:
                     self._wrong(where, f"Stream {stream!r} goes to {options.place} twice.")
                 topics.add(options.place)
+            if sink.kind == "delta":
+                self._check_merged(options.place, stream, where, current=current)
+
+    def _check_merged(self, place: str, stream: str, path: Path, *, current: bool) -> None:
+        if not current:
+            message = f"Stream {stream!r} is no product and no query, so its rows cannot be merged."
+            hint = (
+                "Declare a product of it, with `root` alone if need be, and let that have the sink."
+            )
+            self._report.add("project.sinks", path, message, hint)
+        elif place in self._merged:
+            self._wrong(path, f"Stream {stream!r} goes to {place}, and so does another sink.")
+        self._merged.add(place)
 
     def _check_metrics(
         self, options: MetricsOptions, stream: str, schema: Schema, path: Path

@@ -213,19 +213,21 @@ def read_assembly(name: str, cursor: Cursor) -> PipelineSpec | None:
     if "sql" in cursor.value:
         return _queried(name, cursor, sinks)
     return PipelineSpec(
-        name, product.tables(), to=name, sinks=sinks, product=codec.to_form(product)
+        name, product.inputs(), to=name, sinks=sinks, product=codec.to_form(product)
     )
 
 
 def _queried(name: str, cursor: Cursor, sinks: tuple[SinkSpec, ...]) -> PipelineSpec | None:
     """A product that is a SELECT, whose tree is known when the columns of its tables are."""
-    said = {key: cursor.value[key] for key in ("sql", "parallelism") if key in cursor.value}
+    kept = ("sql", "parallelism", "transactions")
+    said = {key: cursor.value[key] for key in kept if key in cursor.value}
     try:
         tables = tables_of(said["sql"])
     except ProductError as error:
         cursor.report.add_error(error, (*cursor.path, "sql"))
         return None
-    return PipelineSpec(name, tables, to=name, sinks=sinks, product=said)
+    ends = [said["transactions"]] if "transactions" in said else []
+    return PipelineSpec(name, (*tables, *ends), to=name, sinks=sinks, product=said)
 
 
 def _pipeline(name: str, cursor: Cursor, draft: Draft) -> PipelineSpec | None:

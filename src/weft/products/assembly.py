@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from weft.errors import WeftError
 from weft.gate.coercion import NESTED, common
 from weft.gate.expression import Checked
+from weft.products.boundary import KEY, NEEDED, held_form
 from weft.products.reading import Reading, ReadingError, TableColumns, cast
 from weft.products.tree import Part, Path, Product, ProductError
 from weft.schema.schema import Field, Schema, Type, literal, quoted
@@ -27,12 +28,18 @@ class Assembly:
     nodes: tuple[Mapping[str, Any], ...]
     needs: Mapping[str, Mapping[str, Any]]
     """What is needed of each table: its key, its columns, and the expressions that may fail."""
+    held: Mapping[str, Any] | None = None
+    """What changes wait for, if only whole transactions are shown."""
     entry: ClassVar = "product.Assemble.attach"
     step: ClassVar = "product"
 
     def to_kernel(self) -> dict[str, Any]:
         """The form that `weft.kernel.product.Assemble` reads."""
-        return {"tables": [self.needs[name] for name in self.tables], "nodes": list(self.nodes)}
+        tables = [self.needs[name] for name in self.tables]
+        if self.held is None:
+            return {"tables": tables, "nodes": list(self.nodes)}
+        ends = {"key": [quoted(KEY)], "columns": list(NEEDED), "may_fail": []}
+        return {"tables": [*tables, ends], "nodes": list(self.nodes), "held": dict(self.held)}
 
 
 def assemble(product: Product, tables: Mapping[str, TableColumns]) -> Assembly:
@@ -40,12 +47,17 @@ def assemble(product: Product, tables: Mapping[str, TableColumns]) -> Assembly:
     work = _Work(product, tables)
     work.node(product.root, parent=None, place=0, level=0, path=())
     root = tables[product.root.table]
+    held = None
+    if product.transactions is not None:
+        topics = {name: tables[name].topic or "" for name in product.tables()}
+        held = held_form(product.tables(), topics)
     return Assembly(
         columns=Schema(work.outputs[0]),
         key=root.key,
         tables=product.tables(),
         nodes=tuple(work.nodes),
         needs={name: work.needs[name].to_kernel() for name in product.tables()},
+        held=held,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft import codec
 from weft.products.assembly import Assembly, assemble
+from weft.products.boundary import topic_of
 from weft.products.reading import TableColumns
 from weft.products.tree import Product
 from weft.project.definition import Project
@@ -13,5 +14,8 @@ def assembly_of(name: str, project: Project) -> Assembly:
     """A product of a project over its tables."""
     spec = project.pipeline(name)
     streams = {table: project.stream(table) for table in spec.inputs}
-    tables = {table: TableColumns.of(one.schema, one.key) for table, one in streams.items()}
+    tables = {
+        table: TableColumns.of(one.schema, one.key, topic_of(one.source))
+        for table, one in streams.items()
+    }
     return assemble(codec.from_form(Product, spec.product), tables)

@@ -228,6 +228,15 @@ class ProductKeys:
             4,
         ),
     ] = 1
+    transactions: Annotated[
+        str | None,
+        Key(
+            TEXT,
+            "The table of transactions, one that says `transactions`: only whole ones become visible.",
+            "commits",
+            unsaid="each change as it comes",
+        ),
+    ] = None
     sinks: Annotated[
         Any,
         Key(
@@ -249,6 +258,9 @@ class ProductKeys:
             beside = next((key for key in ("fields", "filter", "parts") if key in written), None)
             if beside is not None:
                 return Fault("unknown-value", "left out beside `sql`, which says it all", (beside,))
+        if "transactions" in written and written.get("parallelism", 1) != 1:
+            wanted = "1, or left out, beside `transactions`: one task sees all of one"
+            return Fault("unknown-value", wanted, ("parallelism",))
         return clash(written)
 
 

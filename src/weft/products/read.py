@@ -19,7 +19,7 @@ def read_product(name: str, form: Mapping[str, Any]) -> Product:
         )
     said = made(ProductKeys, form)
     root = Part(said.root, fields=said.fields, filter=said.filter, parts=_parts(said.parts))
-    return Product(name, root, said.parallelism)
+    return Product(name, root, said.parallelism, said.transactions)
 
 
 def _parts(said: Mapping[str, PartKeys]) -> tuple[Part, ...]:

@@ -26,11 +26,14 @@ class TableColumns:
 
     columns: Schema
     key: tuple[str, ...]
+    topic: str | None = None
+    """The topic that its changes come from, where they have one of their own."""
 
     @staticmethod
-    def of(schema: Schema, key: Sequence[str]) -> TableColumns:
+    def of(schema: Schema, key: Sequence[str], topic: str | None = None) -> TableColumns:
         """The table behind a changing stream."""
-        return TableColumns(Schema(tuple(one for one in schema if one.name != CHANGE)), tuple(key))
+        columns = Schema(tuple(one for one in schema if one.name != CHANGE))
+        return TableColumns(columns, tuple(key), topic)
 
 
 @dataclass

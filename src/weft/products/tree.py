@@ -80,6 +80,8 @@ class Product:
     root: Part
     parallelism: int = 1
     """How many tasks put its documents together; with one, a change goes all the way in a single step."""
+    transactions: str | None = None
+    """The table of transactions whose changes become visible together, or None: each as it comes."""
 
     @property
     def depth(self) -> int:
@@ -91,8 +93,12 @@ class Product:
         return self.root.walk()
 
     def tables(self) -> tuple[str, ...]:
-        """The streams that it reads, each once, in the order of the tree."""
+        """The streams that its rows are of, each once, in the order of the tree."""
         return tuple(dict.fromkeys(part.table for _, part in self.walk()))
+
+    def inputs(self) -> tuple[str, ...]:
+        """All streams that it reads: its tables, then that of transactions."""
+        return (*self.tables(), *([self.transactions] if self.transactions else []))
 
 
 def column(name: str) -> str:

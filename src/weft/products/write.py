@@ -11,7 +11,14 @@ from weft.products.tree import Part, Product
 def write_product(product: Product) -> dict[str, Any]:
     """The form of a product, with its root's table under `root`."""
     parallelism = product.parallelism if product.parallelism > 1 else None
-    return _said({"root": product.root.table, **_shown(product.root), "parallelism": parallelism})
+    return _said(
+        {
+            "root": product.root.table,
+            **_shown(product.root),
+            "parallelism": parallelism,
+            "transactions": product.transactions,
+        }
+    )
 
 
 def _part(part: Part) -> dict[str, Any]:

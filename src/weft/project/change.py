@@ -17,7 +17,7 @@ Verdict = Literal["kept", "recomputed", "refused"]
 POSITIONS: Mapping[str, tuple[str, ...]] = {
     "files": ("path", "format"),
     "kafka": ("topic",),
-    "debezium": ("topic",),
+    "debezium": ("topic", "transactions"),
     "postgres": ("table", "slot"),
     "python": ("class",),
 }

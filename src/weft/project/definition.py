@@ -299,6 +299,11 @@ class PipelineSpec:
         is_join = self.join is not None and self.window is None
         return is_join or self.group is not None or self.top is not None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether of each key the row that it wrote last is the one that counts."""
+        return self.product is not None or self.updating
+
 
 @dataclass(frozen=True)
 class Project:

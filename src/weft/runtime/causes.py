@@ -38,11 +38,12 @@ def find_causes(
     """The rows that the document of a key is made of, its root's first; `upto` is the last knot of each table."""
     assert worker.project is not None
     spec = worker.project.pipeline(product)
-    root = codec.from_form(Product, spec.product).root
+    made_of = codec.from_form(Product, spec.product)
+    root = made_of.root
     forked = session.fork(worker.spark)
     opened = Tables(worker.spark, worker.storage)
     tables: dict[str, _Table] = {}
-    for name in spec.inputs:
+    for name in made_of.tables():
         table = opened.open(name)
         knots = table.knots(to=upto.get(name, 0)) if table.exists() else []
         files = [f"{table.path}/{file.path}" for knot in knots for file in knot.files]

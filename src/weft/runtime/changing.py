@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from weft.lineage.ledger import Ledger
 from weft.products.assembly import document_id
 from weft.products.attach import Assembled, attach
 from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
-from weft.runtime.operator import Operator
+from weft.runtime.operator import Operator, reports
+from weft.runtime.spine import Written
 from weft.schema.change import CHANGE, with_change
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import CONTROL
+from weft.weaving.weave import Weave
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
@@ -56,6 +59,10 @@ class Changing(Operator, ABC):
             pipeline=self._run.name,
             state=self._run.project.processing.state,
         )
+
+    def ledger(self, weave: Weave, written: Written) -> Ledger:
+        self._run.waits = next((one.waits for one in reports(written) if one.waits), "")
+        return super().ledger(weave, written)
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         columns = {name: f"row.document.{quoted(name)}" for name in self.assembled.columns.names}

@@ -42,6 +42,8 @@ class BucketReport:
     hold: int | None = None
     """The lowest event time that a pane on time may still get."""
     windows: int = 0
+    waits: str = ""
+    """What it holds changes back for."""
 
 
 class Operator:

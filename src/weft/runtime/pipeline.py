@@ -89,6 +89,8 @@ class RunningPipeline:
     """The knot of its last keyframe."""
     counted: Counted = field(default_factory=Counted)
     """What was tied since it started; a checkpoint waits for the next batch."""
+    waits: str = ""
+    """What it holds changes back for, since its last batch."""
     _begun: dict[str, int] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """The versions whose definitions a commit of this life holds."""

@@ -242,7 +242,7 @@ class Worker:
                 schema=stream.schema,
                 key=stream.key,
                 history=self._identity.life,
-                is_current=spec is not None and (spec.product is not None or spec.updating),
+                is_current=spec is not None and spec.is_current,
             )
             for sink in (spec.sinks if spec else stream.sinks)
         ]
@@ -365,6 +365,7 @@ class Worker:
                 "state": _state(query),
                 "tied": query.run.counted.batches,
                 "state_size": query.state_size(),
+                "waits": query.run.waits,
             }
         return report
 

@@ -18,6 +18,7 @@ from weft.sinks.sink import Sink, SinkError, Target
 # A new kind is a file and a line here.
 KINDS: Mapping[str, str] = {
     "console": "weft.sinks.console:ConsoleOptions",
+    "delta": "weft.sinks.delta:DeltaOptions",
     "files": "weft.sinks.files:FilesOptions",
     "kafka": "weft.sinks.kafka:KafkaOptions",
     "metrics": "weft.sinks.metrics:MetricsOptions",

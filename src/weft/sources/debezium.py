@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import choice
+from weft.declared.limit import FLAG, choice
 from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
@@ -41,6 +41,14 @@ class DebeziumSource(Source):
             "us",
         ),
     ] = "auto"
+    transactions: Annotated[
+        bool,
+        Key(
+            FLAG,
+            "Whether it is the topic of transactions, which tells where each of them begins and ends.",
+            True,
+        ),
+    ] = False
     client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
 
     def open(

@@ -34,7 +34,7 @@ class Parsing:
 
     Those of `debezium` are change events: the schema has `_change` as its last column, `key` are the columns that name
     a row, and `times` says what a number in a timestamp column counts where an event has no schema (s, ms, us, ns, or
-    auto: by its magnitude).
+    auto: by its magnitude). With `transactions` they are the beginnings and ends of transactions.
     """
 
     schema: Schema
@@ -43,6 +43,7 @@ class Parsing:
     separator: str = ","
     key: tuple[str, ...] = ()
     times: str = "auto"
+    transactions: bool = False
 
 
 def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
@@ -89,7 +90,8 @@ def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
     form = json.dumps(parsing.schema.to_json())
     arguments: list[Any]
     if parsing.format == "debezium":
-        arguments = [form, json.dumps(_key_columns(parsing)), parsing.times]
+        keys = json.dumps(_key_columns(parsing))
+        arguments = [form, keys, parsing.times, parsing.transactions]
     else:
         header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
         needed = parsing.event_time.names[0] if parsing.event_time is not None else None

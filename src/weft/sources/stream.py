@@ -78,6 +78,7 @@ def _changes(stream: StreamSpec, options: Mapping[str, Any]) -> Parsing:
         event_time=_event_time(stream),
         key=stream.key,
         times=str(options.get("times", "auto")),
+        transactions=bool(options.get("transactions", False)),
     )
 
 

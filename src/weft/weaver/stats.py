@@ -37,6 +37,8 @@ class PipelineStatus:
     """How many live knots of each input it has not consumed yet."""
     starting_s: int | None = None
     """For how long its worker has been starting it."""
+    waits: str = ""
+    """What it holds changes back for, if only whole transactions are shown."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def describe(weaver: Weaver, pipeline: Pipeline) -> PipelineStatus:
         knot=weaver.knots.head(pipeline.stream).number,
         behind=behind(weaver, pipeline),
         starting_s=weaver.workers.starting_s(pipeline.name) if state == "starting" else None,
+        waits=running.waits if running is not None else "",
     )
 
 

@@ -38,6 +38,8 @@ class Running:
     tied: int = 0
     """How many knots it has tied since it was started."""
     state_size: StateSize | None = None
+    waits: str = ""
+    """What it holds changes back for."""
 
 
 @dataclass(frozen=True)

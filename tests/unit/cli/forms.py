@@ -72,6 +72,7 @@ def make_pipeline(**fields: Any) -> dict[str, Any]:
         "knot": 7,
         "behind": {"orders": 1},
         "starting_s": None,
+        "waits": "",
         **fields,
     }
 

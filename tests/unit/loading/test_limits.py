@@ -222,6 +222,10 @@ def test_a_setting_is_a_number_that_can_be_counted_with(
             "project.sinks",
         ),
         (
+            {"from": "orders", "window": None, "sinks": [{"delta": {"path": "lake"}}]},
+            "project.sinks",
+        ),
+        (
             {"from": "orders", "window": None, "steps": [{"function": {"ref": "rules:f"}}]},
             "function.signature",
         ),

@@ -61,7 +61,8 @@ public final class Attach {
     int together = buckets == 1 ? steps : 1;
     for (int step = 0; step < steps; step += together) {
       int next = step + together;
-      ChangeEngine engine = new ChangeEngine(handle, plan.depth(), buckets, step, next);
+      Boundaries held = step == 0 ? Boundaries.of(spec) : null;
+      ChangeEngine engine = new ChangeEngine(handle, plan.depth(), buckets, step, next, held);
       StructType form = next == steps ? BucketMessage.OUT : BucketMessage.IN;
       messages = BucketPlan.run(messages, engine, form, isOnHeap);
     }
@@ -79,7 +80,7 @@ public final class Attach {
   private static Dataset<Row> send(Dataset<Row> rows, int table, Plan plan, JsonNode spec) {
     JsonNode declared = spec.get("tables").get(table);
     Dataset<Row> tried = rows;
-    Column dead = functions.lit(null).cast(DeadRow.type(rows));
+    Column failed = null;
     if (!declared.path("may_fail").isEmpty()) {
       List<Column> expressions = new ArrayList<>(List.of(functions.lit(0L)));
       declared
@@ -88,9 +89,16 @@ public final class Attach {
       Column error =
           functions.call_function(TryValue.NAME, expressions.toArray(new Column[0]));
       tried = rows.withColumn("_weft_tried", error);
-      String step = spec.get("step").textValue();
-      dead = DeadRow.of(rows, functions.col("_weft_tried.error"), step);
+      failed = functions.col("_weft_tried.error");
     }
+    Boundaries held = Boundaries.of(spec);
+    if (held != null && table != held.table()) {
+      failed = held.judged(failed);
+    }
+    Column dead =
+        failed == null
+            ? functions.lit(null).cast(DeadRow.type(rows))
+            : DeadRow.of(rows, failed, spec.get("step").textValue());
     List<Column> inputs =
         new ArrayList<>(
             List.of(
@@ -102,6 +110,10 @@ public final class Attach {
                 functions.col(CHANGE + ".kept"),
                 BucketPlan.id(),
                 dead));
+    if (held != null) {
+      inputs.add(functions.col(CHANGE + ".transaction"));
+      inputs.add(functions.col(RecordHash.WEFT + ".partition"));
+    }
     int keys = declared.get("key").size();
     for (JsonNode key : declared.get("key")) {
       inputs.add(BucketPlan.key(rows, Layers.column(rows, key.textValue())));
@@ -119,7 +131,8 @@ public final class Attach {
             buckets,
             table,
             keys,
-            columns);
+            columns,
+            held != null);
     return laidOut.select(sender.column());
   }
 }

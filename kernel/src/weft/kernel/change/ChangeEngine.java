@@ -30,14 +30,21 @@ final class ChangeEngine implements Engine {
   private final int buckets;
   private final int from;
   private final int to;
+  private final Boundaries boundaries;
 
-  /** Runs the steps from one up to another, which is not run any more. */
-  ChangeEngine(Lent<Plan> handle, int depth, int buckets, int from, int to) {
+  /**
+   * Runs the steps from one up to another, which is not run any more.
+   *
+   * @param boundaries what tells where transactions end, if changes wait for that; or null
+   */
+  ChangeEngine(
+      Lent<Plan> handle, int depth, int buckets, int from, int to, Boundaries boundaries) {
     this.handle = handle;
     this.depth = depth;
     this.buckets = buckets;
     this.from = from;
     this.to = to;
+    this.boundaries = boundaries;
   }
 
   /** How many steps a plan of some depth has. */
@@ -60,6 +67,8 @@ final class ChangeEngine implements Engine {
     Post post = new Post(plan, buckets);
     Outlet outlet = new Outlet(plan);
     TableStep tables = from == 0 ? new TableStep(plan, store, post) : null;
+    WholeTransactions held =
+        boundaries == null ? null : new WholeTransactions(boundaries, plan, store, tables);
     long[] counts = new long[2];
     String batch = "";
     while (messages.hasNext()) {
@@ -71,7 +80,7 @@ final class ChangeEngine implements Engine {
           batch = first(batch, payload);
           forward(out, group, message, payload);
         }
-        case BucketMessage.SEGMENT -> counts[0] += read(payload, tables);
+        case BucketMessage.SEGMENT -> counts[0] += read(payload, tables, held);
         case BucketMessage.DEAD -> {
           counts[1] += from == 0 ? 1 : 0;
           forward(out, group, message, payload);
@@ -89,8 +98,9 @@ final class ChangeEngine implements Engine {
     }
     outlet.name(batch);
     if (from == 0) {
+      String waits = held == null ? "" : held.release();
       tables.run();
-      add(out, group, BucketMessage.REPORT, report(group, counts));
+      add(out, group, BucketMessage.REPORT, report(group, counts, waits));
     }
     StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
     for (int step = Math.max(from, 1); step < Math.min(to, step(0)); step++) {
@@ -131,7 +141,7 @@ final class ChangeEngine implements Engine {
   }
 
   /** Takes the changes of a table; returns how many records they were. */
-  private static long read(byte[] payload, TableStep tables) {
+  private static long read(byte[] payload, TableStep tables, WholeTransactions held) {
     Blob in = Blob.reading(payload);
     int table = in.getInt();
     long records = 0;
@@ -139,11 +149,11 @@ final class ChangeEngine implements Engine {
       int kind = in.getInt();
       Changed change = Changed.read(in);
       records += (kind & TableRows.COUNTS) != 0 ? 1 : 0;
-      if ((kind & TableRows.SWEEPS) != 0) {
-        tables.sweep(table, change);
-      }
-      if ((kind & TableRows.CHANGES) != 0) {
-        tables.take(table, change);
+      if (held != null) {
+        byte[] transaction = in.getArray();
+        held.add(new HeldChange(kind, change, transaction), table, in.getInt());
+      } else {
+        tables.take(table, kind, change);
       }
     }
     return records;
@@ -176,12 +186,13 @@ final class ChangeEngine implements Engine {
     return known.isEmpty() || name.compareTo(known) < 0 ? name : known;
   }
 
-  private byte[] report(int group, long[] counts) {
+  private byte[] report(int group, long[] counts, String waits) {
     return Json.object()
         .put("bucket", Buckets.ofGroup(group, buckets))
         .put("absorbed", counts[0])
         .put("late", 0)
         .put("dead", counts[1])
+        .put("waits", waits)
         .toString()
         .getBytes(StandardCharsets.UTF_8);
   }

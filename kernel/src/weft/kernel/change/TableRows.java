@@ -32,6 +32,9 @@ final class TableRows extends RowGenerator {
   static final int SWEEPS = 2;
   static final int COUNTS = 4;
 
+  /** Of a record that is one of its transaction, whatever becomes of it. */
+  static final int TELLS = 8;
+
   private static final int CONTROL_AT = 0;
   private static final int KNOT_AT = 1;
   private static final int OP_AT = 2;
@@ -41,6 +44,12 @@ final class TableRows extends RowGenerator {
   private static final int ID_AT = 6;
   private static final int DEAD_AT = 7;
   static final int HEAD = 8;
+
+  /** Where transactions are held: the one that made the change, and the partition it came by. */
+  private static final int TRANSACTION_AT = HEAD;
+
+  private static final int PARTITION_AT = HEAD + 1;
+  private static final int HELD_HEAD = HEAD + 2;
 
   private static final int LONGEST_NUMBER = 19;
   private static final int MOST_BYTES = 1 << 20;
@@ -53,31 +62,45 @@ final class TableRows extends RowGenerator {
   private final int table;
   private final int keys;
   private final StructType columns;
+  private final boolean holds;
 
   private transient RowWriter keyOf;
   private transient RowWriter rowOf;
   private transient RowWriter deadOf;
   private transient Mail mail;
   private transient Blob[] parcels;
+  private transient byte[] transaction;
+  private transient int partition;
 
+  /**
+   * @param holds whether changes wait for the rest of their transaction, which they then tell too
+   */
   TableRows(
-      Inputs inputs, String identity, int buckets, int table, int keys, StructType columns) {
+      Inputs inputs,
+      String identity,
+      int buckets,
+      int table,
+      int keys,
+      StructType columns,
+      boolean holds) {
     super(inputs, BucketMessage.IN, identity + table);
     this.identity = identity;
     this.buckets = buckets;
     this.table = table;
     this.keys = keys;
     this.columns = columns;
+    this.holds = holds;
   }
 
   @Override
   protected RowGenerator over(Inputs replaced) {
-    return new TableRows(replaced, identity, buckets, table, keys, columns);
+    return new TableRows(replaced, identity, buckets, table, keys, columns, holds);
   }
 
   private void open() {
-    keyOf = inputs().writer(HEAD, HEAD + keys);
-    rowOf = inputs().writer(HEAD + keys, inputs().size());
+    int head = holds ? HELD_HEAD : HEAD;
+    keyOf = inputs().writer(head, head + keys);
+    rowOf = inputs().writer(head + keys, inputs().size());
     deadOf = inputs().writer(DEAD_AT, DEAD_AT + 1);
     mail = new Mail(buckets);
     parcels = new Blob[buckets];
@@ -97,7 +120,8 @@ final class TableRows extends RowGenerator {
     int bucket = Buckets.of(Post.hash(table, key), buckets);
     boolean isGone = DELETED.equals(op);
     boolean isEmptied = TRUNCATED.equals(op);
-    boolean isDead = !isGone && !isEmptied && inputs().value(DEAD_AT, row) != null;
+    boolean isJudged = holds || !isGone && !isEmptied;
+    boolean isDead = isJudged && inputs().value(DEAD_AT, row) != null;
     byte[] position = bytes(POSITION_AT, row);
     byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
     Changed change =
@@ -109,19 +133,28 @@ final class TableRows extends RowGenerator {
             written,
             kept((ArrayData) inputs().value(KEPT_AT, row)));
     UTF8String snapshot = (UTF8String) inputs().value(SNAPSHOT_AT, row);
+    int tells = 0;
+    if (holds) {
+      transaction = snapshot == null ? bytes(TRANSACTION_AT, row) : null;
+      partition = (Integer) inputs().value(PARTITION_AT, row);
+      tells = TELLS;
+    }
     boolean endsSnapshot = position != null && snapshot != null && snapshot.startsWith(LAST);
     if (isEmptied || endsSnapshot) {
       Changed mark = change.asMark();
       for (int each = 0; each < buckets; each++) {
-        int counts = isEmptied && each == bucket ? COUNTS : 0;
+        int counts = isEmptied && each == bucket ? COUNTS | tells : 0;
         put(each, SWEEPS | counts, mark);
       }
     }
     if (isDead) {
+      if (holds) {
+        put(bucket, TELLS, change.asMark());
+      }
       return Mail.one(dead(row, bucket));
     }
     if (!isEmptied) {
-      put(bucket, CHANGES | COUNTS, change);
+      put(bucket, CHANGES | COUNTS | tells, change);
     }
     return parcels[bucket] != null && parcels[bucket].position() > MOST_BYTES
         ? Mail.one(send(bucket))
@@ -141,6 +174,10 @@ final class TableRows extends RowGenerator {
     }
     parcels[bucket].putInt(kind);
     change.write(parcels[bucket]);
+    if (holds) {
+      parcels[bucket].putArray(transaction);
+      parcels[bucket].putInt(partition);
+    }
   }
 
   private InternalRow dead(InternalRow row, int bucket) {

@@ -41,12 +41,22 @@ final class TableStep {
     plan.tables().forEach(table -> changes.add(new LinkedHashMap<>()));
   }
 
-  void take(int table, Changed change) {
+  /** Takes a change for all that it is for: see the flags of {@link TableRows}. */
+  void take(int table, int kind, Changed change) {
+    if ((kind & TableRows.SWEEPS) != 0) {
+      sweep(table, change);
+    }
+    if ((kind & TableRows.CHANGES) != 0) {
+      take(table, change);
+    }
+  }
+
+  private void take(int table, Changed change) {
     changes.get(table).computeIfAbsent(change.name(), key -> new ArrayList<>(1)).add(change);
   }
 
   /** All that the table held before this is gone. */
-  void sweep(int table, Changed mark) {
+  private void sweep(int table, Changed mark) {
     sweeps.merge(table, mark, (one, other) -> other.sweeps(one) ? other : one);
   }
 

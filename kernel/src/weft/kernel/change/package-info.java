@@ -7,6 +7,9 @@
  * one bucket after another or all in one:
  *
  * <ol>
+ *   <li>{@link weft.kernel.change.WholeTransactions}, where a plan asks for it: changes wait
+ *       ({@link weft.kernel.change.HeldChange}) until their transaction has ended ({@link
+ *       weft.kernel.change.Boundaries}) and is whole.
  *   <li>{@link weft.kernel.change.TableStep}: rows by the key of their table, newest position wins
  *       ({@link weft.kernel.change.Changed}), and deletions are remembered for a while ({@link
  *       weft.kernel.change.Graves}). What a change moves becomes {@link

@@ -25,6 +25,7 @@ final class DebeziumRecords extends RecordParser {
   private final StructType table;
   private final int[] keys;
   private final Epoch times;
+  private final boolean transactions;
 
   private transient EventRow plain;
 
@@ -38,12 +39,14 @@ final class DebeziumRecords extends RecordParser {
    * @param schema the declared columns, and the change as the last one
    * @param keys the names of those that are the key
    * @param times what numbers in timestamp columns count where no schema says it
+   * @param transactions whether the events are the beginnings and ends of transactions
    */
-  DebeziumRecords(StructType schema, List<String> keys, Epoch times) {
+  DebeziumRecords(StructType schema, List<String> keys, Epoch times, boolean transactions) {
     super(schema, null);
     this.table = new StructType(Arrays.copyOf(schema.fields(), schema.size() - 1));
     this.keys = keys.stream().mapToInt(table::fieldIndex).toArray();
     this.times = times;
+    this.transactions = transactions;
   }
 
   @Override
@@ -63,7 +66,8 @@ final class DebeziumRecords extends RecordParser {
       if (event.payload() == null) {
         throw new BadRecord("it has a schema and no payload, as the mark of a deleted key has");
       }
-      return row(value, payload(value, event), rows(value, event));
+      EventRow rows = transactions ? plain : rows(value, event);
+      return row(value, payload(value, event), rows);
     } catch (IOException e) {
       throw JsonRecords.notJson(e);
     }
@@ -127,12 +131,12 @@ final class DebeziumRecords extends RecordParser {
 
   private InternalRow row(byte[] value, Envelope event, EventRow rows)
       throws IOException, BadRecord {
-    String op = event.op();
+    String op = transactions ? event.boundaryOp() : event.op();
     Object[] columns =
         switch (op) {
           case "t" -> rows.none();
           case "d" -> rows.readKey(value, event.row(op));
-          default -> rows.read(value, event.row(op));
+          default -> rows.read(value, transactions ? event.whole() : event.row(op));
         };
     UTF8String[] kept = takeKept(columns, rows);
     Object[] all = Arrays.copyOf(columns, columns.length + 1);

@@ -132,6 +132,23 @@ final class Envelope {
     };
   }
 
+  /** A transaction is a row as well: its beginning makes it, its end changes it. */
+  String boundaryOp() throws BadRecord {
+    if (op != null || !isBoundary()) {
+      throw new BadRecord("it is neither the BEGIN nor the END of a transaction");
+    }
+    return status.equals("BEGIN") ? "c" : "u";
+  }
+
+  private boolean isBoundary() {
+    return "BEGIN".equals(status) || "END".equals(status);
+  }
+
+  /** All of the object. */
+  Span whole() {
+    return whole;
+  }
+
   /** An unwrapped row that only says that it is not deleted was made or changed: either is u. */
   private String unwrappedOp() {
     if ("true".equals(deleted)) {
@@ -143,7 +160,7 @@ final class Envelope {
   private String whatElse() {
     if (changesSchema) {
       return "it is a change of a table's schema and no change of a row";
-    } else if ("BEGIN".equals(status) || "END".equals(status)) {
+    } else if (isBoundary()) {
       return "it is the " + status + " of a transaction and no change of a row";
     } else if (hasOp || before != null || after != null) {
       return "it has no op, which says what happened to the row";

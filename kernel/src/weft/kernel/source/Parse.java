@@ -38,14 +38,17 @@ public final class Parse {
   /**
    * Parse change events of Debezium; {@code schema} has the change as its last column, {@code keys}
    * is a JSON array of the key columns' names, and {@code times} what numbers in timestamp columns
-   * count where an event has no schema: s, ms, us, ns, or auto.
+   * count where an event has no schema: s, ms, us, ns, or auto. With {@code transactions} they are
+   * the beginnings and ends of transactions.
    */
-  public static Column debezium(Column value, String schema, String keys, String times) {
+  public static Column debezium(
+      Column value, String schema, String keys, String times, boolean transactions) {
     StructType columns = (StructType) DataType.fromJson(schema);
     List<String> names = new ArrayList<>();
     Json.parse(keys).forEach(name -> names.add(name.asText()));
     Column header = functions.lit(null).cast(DataTypes.StringType);
-    return column(value, header, new DebeziumRecords(columns, names, Epoch.named(times)));
+    Epoch epoch = Epoch.named(times);
+    return column(value, header, new DebeziumRecords(columns, names, epoch, transactions));
   }
 
   private static Column column(Column value, Column header, RecordParser parser) {

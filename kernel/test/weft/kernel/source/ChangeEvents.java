@@ -26,7 +26,7 @@ final class ChangeEvents {
 
   ChangeEvents(StructType table, Epoch times, String... keys) {
     this.table = table;
-    this.parser = new DebeziumRecords(table.add("_change", CHANGE), List.of(keys), times);
+    this.parser = new DebeziumRecords(table.add("_change", CHANGE), List.of(keys), times, false);
   }
 
   /** A table with an id and one more column, {@code v}. */

@@ -1,0 +1,148 @@
+"""The Delta sink: a table that any reader of Delta sees as the documents are, after repeats, rollbacks, new lives."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from weft import sinks
+from weft.errors import WeftError
+from weft.schema.change import with_change
+from weft.schema.schema import Schema
+from weft.sinks import Sink, SinkError, TableRows
+
+SCHEMA = with_change(
+    Schema.of({"Id": "long", 'odd "name': "string", "list": "array<struct<a:int>>"})
+)
+ARROW = pa.schema(
+    {
+        "Id": pa.int64(),
+        'odd "name': pa.string(),
+        "list": pa.list_(pa.struct({"a": pa.int32()})),
+        "_change": pa.struct({"op": pa.string()}),
+        "_weft": pa.struct({"id": pa.string(), "knot": pa.int64()}),
+    }
+)
+
+
+def open_sink(path: Path, history: str = "first") -> Sink:
+    return sinks.open(
+        "delta",
+        {"path": str(path)},
+        app="app",
+        pipeline="docs",
+        stream="docs",
+        schema=SCHEMA,
+        key=("Id",),
+        history=history,
+        is_current=True,
+    )
+
+
+def rows(
+    *changes: tuple[str, int | None, str | None], before: TableRows | None = None
+) -> TableRows:
+    made = [
+        {"Id": key, 'odd "name': name, "list": [{"a": 1}], "_change": {"op": op}}
+        for op, key, name in changes
+    ]
+    found = TableRows(pa.Table.from_pylist(made, schema=ARROW))
+    found.before = before
+    return found
+
+
+def read(path: Path) -> dict[Any, Any]:
+    found = DeltaTable(str(path)).to_pyarrow_table().to_pylist()
+    assert all(set(row) == {"Id", 'odd "name', "list"} for row in found)
+    made = {row["Id"]: row['odd "name'] for row in found}
+    assert len(made) == len(found)
+    return made
+
+
+def test_a_table_follows_what_is_created_changed_and_deleted(tmp_path: Path) -> None:
+    sink = open_sink(tmp_path / "t")
+    assert sink.delivered() is None
+    sink.deliver(1, rows(("c", 1, "ann"), ("c", 2, "bob"), ("c", None, "nobody")))
+    sink.deliver(2, rows(("u", 1, "Ann"), ("d", 2, None), ("d", 9, None), ("u", None, "somebody")))
+    assert read(tmp_path / "t") == {1: "Ann", None: "somebody"}
+    assert open_sink(tmp_path / "t").delivered() == 2
+
+
+def test_a_knot_that_is_in_the_table_is_not_merged_again(tmp_path: Path) -> None:
+    sink = open_sink(tmp_path / "t")
+    sink.deliver(1, rows(("c", 1, "ann")))
+    sink.deliver(2, rows(("u", 1, "Ann")))
+    late = open_sink(tmp_path / "t")
+    late.deliver(1, rows(("c", 1, "ann")))
+    assert read(tmp_path / "t") == {1: "Ann"}
+
+
+def test_keys_get_what_they_had_before_the_knots_that_are_taken_back(tmp_path: Path) -> None:
+    sink = open_sink(tmp_path / "t")
+    sink.deliver(1, rows(("c", 1, "ann")))
+    sink.deliver(2, rows(("u", 1, "Ann"), ("c", 2, "bob")))
+    taken = rows(("u", 1, "Ann"), ("c", 2, "bob"), before=rows(("c", 1, "ann"), ("d", 2, None)))
+    sink.retract(range(2, 3), taken)
+    assert read(tmp_path / "t") == {1: "ann"}
+    sink.deliver(3, rows(("u", 1, "Anna")))
+    sink.retract(range(2, 3), taken)  # somebody who comes too late
+    assert read(tmp_path / "t") == {1: "Anna"}
+    sink.retract(range(3, 4), rows(("u", 1, "Anna"), before=rows(("c", 1, "ann"))))
+    for _ in range(2):
+        sink.restore(2, taken)
+        assert read(tmp_path / "t") == {1: "Ann", 2: "bob"}
+    sink.retract(range(2, 3), taken)
+    assert read(tmp_path / "t") == {1: "ann"}
+
+
+def test_what_never_reached_the_table_is_not_taken_back(tmp_path: Path) -> None:
+    sink = open_sink(tmp_path / "t")
+    before = rows(("c", 1, "old"))
+    sink.retract(range(1, 3), rows(("u", 1, "new"), before=before))
+    assert not (tmp_path / "t").exists()
+    sink.deliver(5, rows(("c", 1, "new")))
+    sink.retract(range(6, 7), rows(("u", 1, "newer"), before=before))
+    assert read(tmp_path / "t") == {1: "new"}
+
+
+def test_a_new_life_of_the_stream_begins_with_an_empty_table(tmp_path: Path) -> None:
+    open_sink(tmp_path / "t").deliver(7, rows(("c", 1, "ann"), ("c", 2, "bob")))
+    sink = open_sink(tmp_path / "t", history="second")
+    sink.deliver(1, rows(("c", 2, "Bob")))
+    sink.deliver(2, rows(("c", 3, "cid")))
+    assert read(tmp_path / "t") == {2: "Bob", 3: "cid"}
+
+
+def test_two_workers_at_once_leave_each_knot_in_the_table_once(tmp_path: Path) -> None:
+    open_sink(tmp_path / "t").deliver(1, rows(("c", 1, "ann")))
+    together = threading.Barrier(2)
+
+    def work() -> None:
+        sink = open_sink(tmp_path / "t")
+        for knot in range(2, 8):
+            together.wait()
+            try:
+                sink.deliver(knot, rows(("u", 1, f"ann{knot}"), ("c", knot, "x")))
+            except SinkError:
+                sink.deliver(knot, rows(("u", 1, f"ann{knot}"), ("c", knot, "x")))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert read(tmp_path / "t") == {1: "ann7", **dict.fromkeys(range(2, 8), "x")}
+
+
+def test_a_table_with_other_types_says_so(tmp_path: Path) -> None:
+    from deltalake import write_deltalake
+
+    write_deltalake(str(tmp_path / "t"), pa.table({"Id": ["text"], 'odd "name': ["x"]}))
+    with pytest.raises(WeftError) as refused:
+        open_sink(tmp_path / "t").deliver(1, rows(("c", 1, "ann")))
+    assert refused.value.code == "sinks.delta" and refused.value.ids["stream"] == "docs"
