@@ -17,6 +17,8 @@ from weft.sources.options import Again, Source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from weft.sources.newest import NewestEvents
+
 
 @dataclass(frozen=True)
 class DebeziumSource(Source):
@@ -70,6 +72,14 @@ class DebeziumSource(Source):
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The events from the topic, which must still have them."""
         return self._kafka().again(spark, stream, asked).where("value IS NOT NULL")
+
+    def newest(self) -> NewestEvents | None:
+        """The end of its topic, where that tells the columns of one table."""
+        from weft.sources.newest import NewestEvents
+
+        if self.transactions or "," in self.topic:
+            return None
+        return NewestEvents(self.servers, self.topic, self.client)
 
     def _kafka(self) -> KafkaSource:
         return KafkaSource(

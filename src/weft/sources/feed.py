@@ -54,6 +54,22 @@ class Feed:
         return None if stated is None else datetime.fromtimestamp(stated / 1000, UTC)
 
 
+class FeedEnd:
+    """The newest records of a feed, as a topic's end tells them."""
+
+    def __init__(self, folder: Addressed) -> None:
+        self._segments = Segments(folder)
+        self._last = 0
+
+    def read(self, most: int) -> list[bytes] | None:
+        """The last records, the newest last; None: as when last asked."""
+        last = max(self._segments.numbers(), default=0)
+        if last == self._last:
+            return None
+        self._last = last
+        return [value for _, value in self._segments.get(last).records()][-most:]
+
+
 def open_feed(spark: SparkSession, folder: Addressed) -> DataFrame:
     """The feed in this folder in raw form."""
     place = locate(folder).address
