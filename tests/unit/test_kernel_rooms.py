@@ -18,7 +18,18 @@ INTERNAL = re.compile(
 )
 
 # The form of a row in memory, which these packages read and write for every record.
-ROW_PACKAGES = ("bytes", "change", "gate", "hash", "product", "query", "source", "spine", "window")
+ROW_PACKAGES = (
+    "avro",
+    "bytes",
+    "change",
+    "gate",
+    "hash",
+    "product",
+    "query",
+    "source",
+    "spine",
+    "window",
+)
 ROW_FORM = {
     "org.apache.spark.sql.catalyst.InternalRow",
     "org.apache.spark.sql.catalyst.expressions.GenericInternalRow",

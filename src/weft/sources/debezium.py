@@ -3,12 +3,13 @@ rows of a changing stream in `parse`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
-from weft.declared.limit import FLAG, choice
+from weft.declared.limit import FLAG, Limit, Mistake, choice
 from weft.locations.location import Location
 from weft.project.definition import Processing, StreamSpec
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
@@ -20,9 +21,24 @@ if TYPE_CHECKING:
     from weft.sources.newest import NewestEvents
 
 
+def _address(value: Any) -> Mistake | None:
+    if not isinstance(value, str):
+        return "wrong-type"
+    return None if _ADDRESS.fullmatch(value) else "unknown-value"
+
+
+_ADDRESS = re.compile(r"https?://[^/\s?#@]+(/[^\s?#]*)?")
+ADDRESS = Limit(
+    "an address such as http://localhost:8081",
+    _address,
+    {"type": "string", "pattern": "^https?://"},
+)
+
+
 @dataclass(frozen=True)
 class DebeziumSource(Source):
-    """Changes of a table of a database, as Debezium writes them to Kafka in JSON, with their schema or without.
+    """Changes of a table of a database, as Debezium writes them to Kafka: in JSON, with their schema or without, or in
+    Avro with a `registry` of schemas.
 
     Rows that `ExtractNewRecordState` has unwrapped are taken too, if it adds `op` or rewrites deletions. Where an event
     has no schema, `times: auto` tells by a number's magnitude what it counts: below 10¹¹ seconds, below 10¹⁴
@@ -51,6 +67,15 @@ class DebeziumSource(Source):
             True,
         ),
     ] = False
+    registry: Annotated[
+        str | None,
+        Key(
+            ADDRESS,
+            "The registry of schemas, of events that are in Avro.",
+            "http://localhost:8081",
+            unsaid="events are JSON",
+        ),
+    ] = None
     client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
 
     def open(
@@ -67,19 +92,36 @@ class DebeziumSource(Source):
         has said it all.
         """
         records = self._kafka().open(spark, stream, checkpoint=checkpoint, processing=processing)
-        return records.where("value IS NOT NULL")
+        return self._json(records.where("value IS NOT NULL"))
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The events from the topic, which must still have them."""
-        return self._kafka().again(spark, stream, asked).where("value IS NOT NULL")
+        return self._json(self._kafka().again(spark, stream, asked).where("value IS NOT NULL"))
 
     def newest(self) -> NewestEvents | None:
         """The end of its topic, where that tells the columns of one table."""
         from weft.sources.newest import NewestEvents
 
-        if self.transactions or "," in self.topic:
+        if self.transactions or self.registry or "," in self.topic:
             return None
         return NewestEvents(self.servers, self.topic, self.client)
+
+    def _json(self, records: DataFrame) -> DataFrame:
+        """The same events in JSON; those in Avro that cannot be read keep their bytes, and say why."""
+        if self.registry is None:
+            return records
+        from pyspark.sql import functions as f
+
+        from weft import kernel
+
+        call = kernel.call(
+            records.sparkSession, "avro.AvroEvents.json", f.col("value"), self.registry
+        )
+        read = records.withColumn("_read", kernel.to_column(call))
+        kept = [f.col(name) for name in records.columns if name != "value"]
+        return read.select(
+            f.col("_read.value").alias("value"), *kept, f.col("_read.bad").alias("bad")
+        )
 
     def _kafka(self) -> KafkaSource:
         return KafkaSource(

@@ -21,6 +21,11 @@ def learn_columns(options: Mapping[str, Any]) -> Schema:
     """The columns that the events of a Debezium source tell; refuses a topic that tells none."""
     source = made(DebeziumSource, options)
     topic = source.topic.partition(",")[0].strip()
+    if source.registry is not None:
+        message = (
+            f"the events of topic {topic!r} are in Avro, and tell their columns to the worker alone"
+        )
+        raise SourceError(message, hint="Declare the columns.")
     newest = NewestEvents(source.servers, topic, source.client)
     found = None
     try:
