@@ -24,6 +24,7 @@ REPLAY: dict[str, Any] = {
             "knots": 7,
             "rows": 700,
             "seconds": 2.0,
+            "behind_s": 1.5,
             "differing": 0,
             "mismatches": [],
         }
@@ -58,6 +59,7 @@ def test_knots_that_came_out_the_same_are_verified() -> None:
     assert ended.exit_code == 0
     assert "7 knots, 700 rows, 2.0 s  350 rows/s" in ended.stdout
     assert "Everything came out as it is recorded." in ended.stdout
+    assert "at most 1.5 s behind the pace" in ended.stdout
 
 
 def test_knots_that_differ_end_with_1_and_the_first_difference() -> None:
