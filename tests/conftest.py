@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tests.stack.servers import Kafka
     from weft.servers.cassandra import Cassandra
+    from weft.servers.hdfs import Hdfs
     from weft.servers.s3 import S3
 
 TESTS = Path(__file__).parent
@@ -76,6 +77,15 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     from weft.servers.s3 import S3
 
     with S3(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """One HDFS for the whole run; tests use folders of their own in it."""
+    from weft.servers.hdfs import Hdfs
+
+    with Hdfs(tmp_path_factory.mktemp("hdfs")) as server:
         yield server
 
 

@@ -1,4 +1,4 @@
-"""What every kind of storage does alike: a folder of this machine, and a bucket of a real server."""
+"""What every kind of storage does alike: a folder of this machine, a bucket of a real server, and a real HDFS."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import pytest
 
 from weft.errors import WeftError
 from weft.locations.location import Location, locate
+from weft.servers.hdfs import Hdfs
+from weft.servers.process import free_port
 from weft.servers.s3 import S3
 
 pytestmark = [pytest.mark.stack, pytest.mark.xdist_group("stack")]
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", "bucket", "hdfs"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     """An empty place to write to."""
     if request.param == "folder":
         return locate(tmp_path / "storage")
-    bucket: S3 = request.getfixturevalue("s3")
-    return locate(bucket.address(tmp_path.name))
+    server: S3 | Hdfs = request.getfixturevalue("s3" if request.param == "bucket" else "hdfs")
+    return locate(server.address(tmp_path.name))
 
 
 def test_what_is_not_there_is_not_there(place: Location) -> None:
@@ -127,7 +129,14 @@ def test_a_bucket_that_is_not_there_is_told_of(s3: S3) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("address", ["ftp://host/x", "s3a://", "s3a:///x"])
+def test_a_name_node_that_is_not_there_is_told_of() -> None:
+    with pytest.raises(WeftError) as caught:
+        locate(f"hdfs://127.0.0.1:{free_port()}/x").exists()
+    assert caught.value.code == "storage.unreachable"
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["ftp://host/x", "s3a://", "s3a:///x", "hdfs:///x"])
 def test_an_address_of_no_storage_is_refused(address: str) -> None:
     with pytest.raises(WeftError) as caught:
         locate(address)

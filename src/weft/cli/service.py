@@ -28,7 +28,7 @@ storage_option = click.option(
     metavar="FOLDER|ADDRESS",
     default=str(DEFAULT_STORAGE),
     show_default=True,
-    help="Where streams and checkpoints lie: a folder, or s3a://BUCKET/FOLDER.",
+    help="Where streams and checkpoints lie: a folder, s3a://BUCKET/FOLDER or hdfs://HOST/FOLDER.",
 )
 store_option = click.option(
     "--store",

@@ -51,8 +51,8 @@ LOOK_S = 2.0
 @click.option(
     "--storage",
     metavar="FOLDER|ADDRESS",
-    help="Where streams and checkpoints go: a folder, or s3a://BUCKET/FOLDER.  [default: what FILE says, else .weft "
-    "beside it]",
+    help="Where streams and checkpoints go: a folder, s3a://BUCKET/FOLDER or hdfs://HOST/FOLDER.  "
+    "[default: what FILE says, else .weft beside it]",
 )
 @store_option
 @click.option("--port", default=8080, show_default=True, help="Port of the weaver, on loopback.")

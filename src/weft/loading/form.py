@@ -56,7 +56,8 @@ class ProjectKeys:
         Any,
         Key(
             TEXT,
-            "Where `weft up` keeps streams and checkpoints: a folder, from this file's on, or `s3a://BUCKET/FOLDER`.",
+            "Where `weft up` keeps streams and checkpoints: a folder, from this file's on, `s3a://BUCKET/FOLDER` or "
+            "`hdfs://HOST:PORT/FOLDER`.",
             "s3a://shop/weft",
             unsaid="`.weft` beside this file",
         ),

@@ -1,5 +1,5 @@
-"""Where files lie: in a folder of this machine, or in a bucket. Everything below a project's storage goes through this.
+"""Where files lie: in a folder of this machine, in a bucket, or on HDFS. All below a storage goes through this.
 
-Read `location.py` for what can be done with a location, then `local.py` and `bucket.py`, which do it; `hadoop.py` says
-what Spark must know to reach the same addresses.
+Read `location.py` for what can be done with a location, then `local.py`, `bucket.py` and `hdfs.py`, which do it, the
+latter two with logs in `pieces.py`; `hadoop.py` says what Spark must know to reach the same addresses.
 """

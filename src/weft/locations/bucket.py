@@ -15,24 +15,14 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from weft.errors import Domain, WeftError
-from weft.locations.location import AddressError, Location
+from weft.locations import pieces
+from weft.locations.location import AddressError, Location, UnreachableError
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
 
 SCHEME = "s3a://"
-PIECE = 16
-"""A log is one object for each piece that was appended; its name is the byte at which it begins, in so many digits."""
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-
-
-class BucketError(WeftError):
-    """A bucket does not answer, or not as it should."""
-
-    code = "storage.unreachable"
-    domain: Domain = "external"
-    retryable = True
 
 
 @dataclass(frozen=True)
@@ -158,15 +148,10 @@ class BucketLocation:
                 obstore.delete(self._store, keys)
 
     def read_from(self, start: int) -> bytes:
-        content = b""
-        while True:
-            try:
-                content += (self / f"{start + len(content):0{PIECE}d}").read()
-            except FileNotFoundError:
-                return content
+        return pieces.read_from(self, start)
 
     def append(self, content: bytes, *, at: int) -> bool:
-        return (self / f"{at:0{PIECE}d}").put(content)
+        return pieces.append(self, content, at=at)
 
     def written_sum(self) -> str | None:
         return None
@@ -217,8 +202,8 @@ def _using(address: str) -> Iterator[None]:
         raise _unreachable(address, "there is no such bucket") from error
 
 
-def _unreachable(address: str, why: object) -> BucketError:
-    return BucketError(
+def _unreachable(address: str, why: object) -> UnreachableError:
+    return UnreachableError(
         f"{address} cannot be used: {str(why).partition(chr(10))[0]}.",
         hint="Keys, region and endpoint come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and "
         "AWS_ENDPOINT_URL; the bucket must be there.",

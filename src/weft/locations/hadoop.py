@@ -16,7 +16,7 @@ ANY_REGION = "us-east-1"
 
 
 def is_bucket(address: str) -> bool:
-    """Whether an address needs Hadoop's client for S3."""
+    """Whether an address needs Hadoop's client for S3, which PySpark does not have."""
     return address.startswith(SCHEME)
 
 

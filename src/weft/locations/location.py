@@ -1,8 +1,8 @@
 """A file or folder by its address, whatever keeps it: the small protocol that everything below a storage goes through.
 
-In comes the address of a folder or a bucket, out comes a `Location`. What is written is there whole or not at all, and
-durable when the call returns. Called by sources, streams, the runtime and the commands that read a storage; what Spark
-and the kernel read and write by the same addresses goes through Hadoop.
+In comes the address of a folder, on a disk, in a bucket or on HDFS, out comes a `Location`. What is written is there
+whole or not at all, and durable when the call returns. Called by sources, streams, the runtime and the commands that
+read a storage; what Spark and the kernel read and write by the same addresses goes through Hadoop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from io import BufferedIOBase
 from pathlib import PurePath
 from typing import Protocol
 
-from weft.errors import WeftError
+from weft.errors import Domain, WeftError
 
 
 class AddressError(WeftError):
@@ -21,6 +21,14 @@ class AddressError(WeftError):
 
     code = "storage.address"
     domain = "user"
+
+
+class UnreachableError(WeftError):
+    """A storage does not answer, or not as it should."""
+
+    code = "storage.unreachable"
+    domain: Domain = "external"
+    retryable = True
 
 
 class Location(Protocol):
@@ -118,7 +126,7 @@ Addressed = str | os.PathLike[str] | Location
 
 
 def locate(address: Addressed) -> Location:
-    """The location at an address: a path on this machine, `file:…`, or `s3a://bucket/…`."""
+    """The location at an address: a path on this machine, `file:…`, `s3a://BUCKET/…` or `hdfs://HOST/…`."""
     if not isinstance(address, str | os.PathLike):
         return address
     text = os.fspath(address)
@@ -131,9 +139,13 @@ def locate(address: Addressed) -> Location:
         from weft.locations.bucket import BucketLocation
 
         return BucketLocation.at(text)
+    if scheme == "hdfs":
+        from weft.locations.hdfs import HdfsLocation
+
+        return HdfsLocation.at(text)
     raise AddressError(
         f"Nothing can be stored at {text}: its kind, '{scheme}', is not known.",
-        hint="Storage is a folder, or `s3a://BUCKET/FOLDER`.",
+        hint="Storage is a folder, `s3a://BUCKET/FOLDER` or `hdfs://HOST:PORT/FOLDER`.",
         address=text,
     )
 
