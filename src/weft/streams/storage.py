@@ -105,8 +105,10 @@ class Storage:
         owner = self.owner
         if owner is None:
             self.make()
-            (locate(self.root) / OWNER).write(json.dumps(codec.pack(Owner(history))).encode())
-        elif owner.history != history:
+            if (locate(self.root) / OWNER).put(json.dumps(codec.pack(Owner(history))).encode()):
+                return
+            owner = self.owner  # another was faster
+        if owner is not None and owner.history != history:
             raise OtherHistoryStorageError(
                 f"The streams in {self.root} belong to history {owner.history}, and the weaver's "
                 f"store keeps history {history}: it was made anew, or is another project's.",
