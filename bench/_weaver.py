@@ -1,6 +1,6 @@
 """The weaver by itself: how many pins a second it answers, and how fast a lineage query is among a million knots.
 
-A real server process on RocksDB, asked over HTTP.
+A real server process on RocksDB, and on a Cassandra node of this machine, asked over HTTP.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import psutil
 
 from bench._report import Figures, say
 from tests.faults.cluster import Cluster
+from tests.stack.stores import new_keyspace
 from weft import codec
 from weft.clock import SystemClock, iso
 from weft.lineage.facts import DataFile, Facts, Output, StepRecord, StreamSchema
@@ -28,6 +29,7 @@ from weft.lineage.knot import Knot, Parent
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
 from weft.loading.load import load
+from weft.servers.cassandra import Cassandra
 from weft.weaver.catalog import Catalog
 from weft.weaver.knots import Head, store_head, store_knot, uses_of
 from weft.weaver.store.records import Records
@@ -42,16 +44,28 @@ SCHEMA = {"id": "long", "total": "decimal(10,2)", "at": "timestamp"}
 
 def pins(quick: bool) -> Figures:
     """Pins a second, and whole knots: pins that are each followed by their completion, as for a batch."""
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
+        return _rates(Path(scratch) / "storage", None, quick)
+
+
+def shared_pins(quick: bool) -> Figures:
+    """The same over a store in Cassandra, where every answer waits for a lightweight transaction."""
+    with (
+        tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch,
+        Cassandra(Path(scratch) / "cassandra") as cassandra,
+    ):
+        found = _rates(Path(scratch) / "storage", new_keyspace(cassandra), quick)
+    return {f"cassandra_{name}": rate for name, rate in found.items()}
+
+
+def _rates(storage: Path, store: str | None, quick: bool) -> Figures:
     seconds = 1.0 if quick else 5.0
     streams = {
         f"stream-{n}": {"source": {"mock": {}}, "schema": SCHEMA, "key": "id"}
         for n in range(PIPELINES)
     }
     project = {"app_name": "bench", "streams": streams}
-    with (
-        tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch,
-        Cluster(project, Path(scratch) / "storage", lease_s=60) as cluster,
-    ):
+    with Cluster(project, storage, lease_s=60, store=store) as cluster:
         body = {"host": "bench", "pid": 1, "master": "none", "started": iso(SystemClock().now())}
         held = cluster.api.post("/workers/bench/sync", json={**body, "wait": 0}).json()
         tokens = {name: given["token"] for name, given in held["pipelines"].items()}

@@ -1,6 +1,6 @@
 """The spine against the same job hand-written in PySpark and Delta, and the weaver against a clock.
 
-`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,lineage,storage]`.
+`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,cassandra,lineage,storage]`.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ PARTS = {
     "throughput": Measure(("throughput_ratio",), throughput),
     "growth": Measure(("growth",), growth),
     "pins": Measure(("pins_per_s", "knots_per_s"), _weaver.pins),
+    "cassandra": Measure(("cassandra_pins_per_s", "cassandra_knots_per_s"), _weaver.shared_pins),
     "lineage": Measure(("lineage_ms",), _weaver.lineage),
     "storage": Measure(("storage_s3_ratio",), _storage.storage),
 }

@@ -107,12 +107,13 @@ class Cluster:
         master: str = "local[1]",
         executors: str | None = None,
         conf: Mapping[str, str] | None = None,
+        store: str | None = None,
     ) -> None:
         self.project = load(project)
         self._home = Path(storage).absolute() if home is None else home
         self.storage = Storage(
             str(self._home) if home is None else str(storage),
-            apart=None if home is None else str(home / "weaver"),
+            apart=store if home is None or store else str(home / "weaver"),
         )
         self.workers: list[Process] = []
         self._lease_s = lease_s
@@ -146,11 +147,15 @@ class Cluster:
 
     def start_weaver(self) -> None:
         """Start the weaver and wait until it answers."""
-        command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
-        command += ["--store", self.storage.store, "--port", str(self._port), "--metrics-port", "0"]
-        command += ["--lease-seconds", str(self._lease_s)]
-        self.weaver = Process("weaver", command, self._log("weaver"))
+        self.weaver = self.weaver_at(self._port)
         self.wait(self._answers, "the weaver answers")
+
+    def weaver_at(self, port: int, name: str = "weaver") -> Process:
+        """A weaver that will answer at a port."""
+        command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
+        command += ["--port", str(port), "--metrics-port", "0"]
+        command += ["--lease-seconds", str(self._lease_s), "--store", self.storage.store]
+        return Process(name, command, self._log(name))
 
     def start_worker(self) -> Process:
         """Start one more worker; it takes pipelines as soon as Spark is up."""

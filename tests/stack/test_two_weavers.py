@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +17,6 @@ from tests.stack.balancer import Balancer
 from tests.stack.stores import new_keyspace
 from weft.servers.cassandra import Cassandra
 from weft.servers.process import free_port
-from weft.streams.storage import Storage
 from weft.weaver.store.address import KeyspaceAddress, connect
 from weft.weaver.store.writelog import WriteLog
 
@@ -29,11 +27,9 @@ class Sharing(Cluster):
     """A cluster with two weavers."""
 
     def __init__(self, project: Any, storage: Path, store: str, balancer: Balancer) -> None:
-        self._store = store
         self._balancer = balancer
         self.weavers: dict[int, Process] = {}
-        super().__init__(project, storage)
-        self.storage = Storage(str(storage.absolute()), apart=store)
+        super().__init__(project, storage, store=store)
         self.api.close()
         # No two requests over one connection: each may come to another weaver.
         alone = httpx.Limits(max_keepalive_connections=0)
@@ -61,11 +57,7 @@ class Sharing(Cluster):
             self.start_one(port)
 
     def start_one(self, port: int) -> None:
-        command = [sys.executable, "-m", "weft.cli", "weaver", "--storage", self.storage.root]
-        command += ["--store", self._store, "--port", str(port), "--metrics-port", "0"]
-        command += ["--lease-seconds", str(self._lease_s)]
-        log = self._log(f"weaver-{port}")
-        self.weaver = self.weavers[port] = Process(f"weaver-{port}", command, log)
+        self.weaver = self.weavers[port] = self.weaver_at(port, f"weaver-{port}")
         self.wait(lambda: self._answers_at(port), "the weaver answers")
 
     def _answers_at(self, port: int) -> bool:
@@ -80,7 +72,7 @@ class Sharing(Cluster):
     @property
     def leader(self) -> int:
         """The port of the weaver that leads."""
-        keyspace = connect(KeyspaceAddress.parse(self._store))
+        keyspace = connect(KeyspaceAddress.parse(self.storage.store))
         try:
             address = WriteLog(keyspace).seat(exactly=True).address or ""
         finally:

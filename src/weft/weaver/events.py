@@ -63,11 +63,19 @@ class Events:
         """The number of the newest event."""
         return self._last
 
+    async def keep(self) -> None:
+        """Make durable what is about to be told: a number that was told names the same event under the next leader."""
+        if self._records.store.takes_long:
+            await asyncio.to_thread(self._records.store.flush)
+
     async def follow(self, number: int) -> AsyncIterator[Event]:
         """Events after this one, as they come, without end."""
         while True:
             wake = self._wake
-            for event in self.since(number):
+            found = self.since(number)
+            if found:
+                await self.keep()
+            for event in found:
                 number = event.number
                 yield event
             await wake.wait()

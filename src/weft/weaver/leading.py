@@ -8,6 +8,7 @@ takes the next term. An earlier leader that wakes up finds its writes refused, a
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 import uuid
 from collections.abc import Callable
@@ -75,6 +76,7 @@ class Leading:
     async def begin(self) -> None:
         """Watch from now on, and lead when nobody does."""
         self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(_end_with)
 
     async def end(self) -> None:
         """Stop; another weaver leads at once."""
@@ -154,3 +156,10 @@ class Leading:
             weaver.changed()  # those who wait ask the store again, and are told
         self._seen = None
         return store
+
+
+def _end_with(watching: asyncio.Task[None]) -> None:
+    """End the process in an orderly way when watching has failed: it would neither lead nor know who does."""
+    if not watching.cancelled() and (error := watching.exception()) is not None:
+        log.error("this weaver ends, since it can no longer watch the others", exc_info=error)
+        signal.raise_signal(signal.SIGTERM)

@@ -37,7 +37,9 @@ async def follow(
     """Server-sent events after number `after`, by default from now on; with `stream=false` a list, of the newest."""
     if not stream:
         start = max(0, weaver.events.last - limit) if after is None else after
-        return Answer([_form(event) for event in weaver.events.since(start, limit=limit)])
+        found = weaver.events.since(start, limit=limit)
+        await weaver.events.keep()
+        return Answer([_form(event) for event in found])
     start = weaver.events.last if after is None else after
 
     async def body() -> AsyncIterator[bytes]:

@@ -25,7 +25,7 @@ log = get_logger(__name__)
 TERM_S = 6.0
 """A leader that was silent for so long leads no more; the next one waits a little longer before it takes over."""
 BEAT_S = 1.0
-GATHER_S = 0.1
+GATHER_S = 0.5
 """Changes of so long are put into the tables together."""
 LARGEST_VALUE = 8 << 20
 KEPT_BEHIND = 2000

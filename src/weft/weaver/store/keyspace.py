@@ -5,6 +5,7 @@ as errors of the store. `weft store create` makes its tables; the write log and 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -191,6 +192,8 @@ def _connected(address: KeyspaceAddress) -> tuple[Cluster, Any]:
         address.hosts,
         port=address.port,
         protocol_version=PROTOCOL,
+        # The driver sends in small parts, each of which would else wait for the acknowledgement of the one before.
+        sockopts=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         auth_provider=PlainTextAuthProvider(user, password) if user else None,
         execution_profiles={EXEC_PROFILE_DEFAULT: profile},
         connect_timeout=CONNECT_S,
