@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.stack.stores import new_keyspace, open_store
+from weft.cli.root import cli
 from weft.servers.cassandra import Cassandra
 from weft.servers.process import wait_until
+from weft.streams.storage import Storage
 from weft.weaver.store import StoreConflictError, Write, key, key_range
 from weft.weaver.store.address import KeyspaceAddress, connect
 from weft.weaver.store.cassandra import CassandraStore
 from weft.weaver.store.copied import read_copy
 from weft.weaver.store.keyspace import Keyspace, KeyspaceMissingError, StoreAwayError
+from weft.weaver.store.rocks import RocksStore
 from weft.weaver.store.writelog import CHUNK, StoreLostError, WriteLog
+from weft.weaver.weaver import Weaver
 
 MANY = 3 * CHUNK - 100
 
@@ -141,6 +148,36 @@ def test_shelves_that_are_empty_are_no_longer_listed(cassandra: Cassandra) -> No
         key("events", number) for number in (50, 400, 450)
     ]
     store.close()
+
+
+def weft(*words: str) -> tuple[int, Any]:
+    """What a command ends with, and what it prints as JSON."""
+    ended = CliRunner().invoke(cli, [*words, "--output", "json"])
+    return ended.exit_code, json.loads(ended.stdout or ended.stderr)
+
+
+def test_a_history_is_taken_from_a_folder_into_a_keyspace_that_is_new(
+    cassandra: Cassandra, tmp_path: Path
+) -> None:
+    storage = Storage(str(tmp_path))
+    weaver = Weaver(RocksStore(Path(storage.store)))
+    weaver.events.record("project.deployed", hash="0")
+    history = weaver.identity.history
+    address = cassandra.address("moved")
+    assert weft("store", "create", "--store", address, "--replicas", "1")[0] == 0
+    copy = ("store", "copy", address, "--storage", storage.root)
+    assert weft(*copy)[1]["code"] == "store.busy"
+    kept = dict(weaver.store.scan(b""))
+    weaver.store.close()
+    assert weft(*copy) == (0, {"store": address, "records": len(kept)})
+    assert weft(*copy)[1]["code"] == "store.used"
+    assert weft("store", "create", "--store", address, "--replicas", "1")[0] == 0
+    assert weft("store", "show", "--store", address)[1]["history"] == history
+    store = open_store(address)
+    assert found(store) == kept
+    assert Weaver(store).identity.history == history
+    store.close()
+    assert weft("store", "rebuild", "--store", address)[1]["code"] == "rebuild.refused"
 
 
 def test_a_keyspace_that_was_not_made_is_named(cassandra: Cassandra) -> None:

@@ -71,8 +71,20 @@ debug_option = click.option("--debug", is_flag=True, help="Log more.")
 @click.command(cls=Command)
 @storage_option
 @store_option
+@click.option("--port", default=8080, show_default=True, help="Its port; 0 takes a free one.")
 @click.option(
-    "--port", default=8080, show_default=True, help="Port on loopback; 0 takes a free one."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The name or address of this machine at which it answers. Whoever reaches it may do everything: there are "
+    "no users.",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Another name under which it is asked, such as a load balancer's; may be repeated.",
 )
 @metrics_option
 @click.option(
@@ -90,6 +102,8 @@ def weaver(
     storage: str,
     store: str | None,
     port: int,
+    host: str,
+    names: tuple[str, ...],
     metrics_port: int,
     lease_seconds: float,
     debug: bool,
@@ -102,7 +116,7 @@ def weaver(
     """
     from weft.cli.supervisor import end_with_parent
     from weft.logs import get_logger, set_up
-    from weft.weaver.serve import LOOPBACK, make_server, make_sharing_server
+    from weft.weaver.serve import LOOPBACK, WeaverHost, make_server, make_sharing_server
     from weft.weaver.store.opening import is_shared
 
     set_up("weaver", debug=debug)
@@ -111,15 +125,20 @@ def weaver(
     # The server hands a signal on when it has shut down; this way the store is closed too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     place, lease = storage_of(storage, store), timedelta(seconds=lease_seconds)
+    if host in ("0.0.0.0", "::"):
+        raise click.BadParameter(
+            "Name the machine by a name or address that others can use.", param_hint="--host"
+        )
+    reached = WeaverHost(host, names)
     log = get_logger("weft.weaver")
     if is_shared(place.store):
         sharing = make_sharing_server(
-            place, port=port, lease=lease, metrics_port=metrics_port or None
+            place, port=port, lease=lease, host=reached, metrics_port=metrics_port or None
         )
         log.info("the weaver answers at %s", sharing.address)
         sharing.run()
         return
-    server = make_server(place, port=port)
+    server = make_server(place, port=port, host=reached)
     server.weaver.leases.duration = lease
     if metrics_port:
         with port_for("metrics", metrics_port):

@@ -89,6 +89,11 @@ def check_target(source: Storage, target: Storage) -> None:
 def copy_offline(source: Storage, target: Storage) -> Copied:
     """Copy a storage that no weaver has open; opening its store here keeps others out meanwhile."""
     check_target(source, target)
+    if not (Path(source.store) / "CURRENT").exists():
+        raise BackupError(
+            f"There is no weaver's store in {source.store}.",
+            hint="One in Cassandra is copied by the weaver that leads: run `weft backup` without `--offline`.",
+        )
     store = RocksStore(Path(source.store))
     try:
         return _copy(source, store, target)

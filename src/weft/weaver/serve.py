@@ -7,6 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -16,7 +17,7 @@ from weft.clock import Clock
 from weft.errors import WeftError
 from weft.streams.storage import Storage
 from weft.weaver.app import make_app
-from weft.weaver.gatehouse import Gatehouse
+from weft.weaver.gatehouse import LOOPBACK_NAMES, Gatehouse
 from weft.weaver.store.rocks import RocksStore
 from weft.weaver.weaver import Weaver
 
@@ -24,10 +25,56 @@ LOOPBACK = "127.0.0.1"
 
 
 class PortTakenError(WeftError):
-    """The port is in use."""
+    """The port is in use, or the host is not one of this machine."""
 
     code = "weaver.port-taken"
     domain = "user"
+
+
+@dataclass(frozen=True)
+class WeaverHost:
+    """Where a weaver is reached: its own host, and the names that others, such as a load balancer, have for it."""
+
+    host: str = LOOPBACK
+    names: tuple[str, ...] = ()
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """All names that it answers to."""
+        return LOOPBACK_NAMES | {name.lower() for name in (self.host, *self.names)}
+
+    def listen(self, port: int) -> socket.socket:
+        """A socket at this host; port 0 takes a free one."""
+        try:
+            family, kind, _, _, place = socket.getaddrinfo(
+                self.host, port, type=socket.SOCK_STREAM
+            )[0]
+            listening = socket.socket(family, kind)
+        except OSError as error:
+            raise self._refused(port, error) from error
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(place)
+        except OSError as error:
+            listening.close()
+            raise self._refused(port, error) from error
+        return listening
+
+    def address(self, listening: socket.socket) -> str:
+        """The address at which others ask."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{listening.getsockname()[1]}"
+
+    def _refused(self, port: int, error: OSError) -> PortTakenError:
+        return PortTakenError(
+            f"The weaver cannot listen on port {port} of {self.host}: {error.strerror}.",
+            hint="Stop what uses it, or choose another with `--port` or `--host`.",
+            port=port,
+        )
+
+
+HERE = WeaverHost()
+"""Loopback: nobody else reaches it."""
 
 
 class _Uvicorn(uvicorn.Server):
@@ -97,10 +144,15 @@ class SharingServer:
 
 
 def make_server(
-    storage: Storage, *, port: int, metrics_port: int | None = None, clock: Clock | None = None
+    storage: Storage,
+    *,
+    port: int,
+    host: WeaverHost = HERE,
+    metrics_port: int | None = None,
+    clock: Clock | None = None,
 ) -> Server:
-    """A weaver on loopback over the store in a storage; port 0 takes a free one."""
-    listening = _listen(port)
+    """A weaver over the store in a storage; port 0 takes a free one."""
+    listening = host.listen(port)
     try:
         storage.make()
         weaver = Weaver(RocksStore(Path(storage.store)), clock=clock, storage=storage)
@@ -113,24 +165,29 @@ def make_server(
     async def end() -> None:
         weaver.stop()
 
-    server = _Uvicorn(_config(make_app(weaver)), weaver.resume, end)
-    return Server(weaver, _address(listening), server, listening)
+    server = _Uvicorn(_config(make_app(weaver, hosts=host.hosts)), weaver.resume, end)
+    return Server(weaver, host.address(listening), server, listening)
 
 
 def make_sharing_server(
-    storage: Storage, *, port: int, lease: timedelta, metrics_port: int | None = None
+    storage: Storage,
+    *,
+    port: int,
+    lease: timedelta,
+    host: WeaverHost = HERE,
+    metrics_port: int | None = None,
 ) -> SharingServer:
-    """A weaver on loopback over a store that it shares with others."""
+    """A weaver over a store that it shares with others."""
     from weft.weaver.forwarding import Forwarding
     from weft.weaver.leading import Leading
 
-    listening = _listen(port)
+    listening = host.listen(port)
     try:
         storage.make()
         leading = Leading(
             storage,
-            _address(listening),
-            make_app,
+            host.address(listening),
+            partial(make_app, hosts=host.hosts),
             lease=lease,
             metrics=None if metrics_port is None else (metrics_port, LOOPBACK),
         )
@@ -143,27 +200,8 @@ def make_sharing_server(
         await leading.end()
         await forwarding.close()
 
-    server = _Uvicorn(_config(Gatehouse(forwarding)), leading.begin, end)
-    return SharingServer(_address(listening), server, listening)
-
-
-def _listen(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((LOOPBACK, port))
-    except OSError as error:
-        listening.close()
-        raise PortTakenError(
-            f"The weaver cannot listen on port {port}: {error.strerror}.",
-            hint="Stop what uses it, or choose another with `--port`.",
-            port=port,
-        ) from error
-    return listening
-
-
-def _address(listening: socket.socket) -> str:
-    return f"http://{LOOPBACK}:{listening.getsockname()[1]}"
+    server = _Uvicorn(_config(Gatehouse(forwarding, hosts=host.hosts)), leading.begin, end)
+    return SharingServer(host.address(listening), server, listening)
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:
