@@ -111,7 +111,8 @@ class Leading:
         seat = await asyncio.to_thread(WriteLog(self._keyspace).seat)
         now = time.monotonic()
         if self._seen is None or self._seen[0] != seat:
-            if self._seen is None or self._seen[0].term != seat.term:
+            is_new = self._seen is None or self._seen[0].term != seat.term
+            if is_new and seat.address is not None:
                 log.info("the weaver at %s leads (term %d)", seat.address, seat.term)
             self._seen = (seat, now)
         is_silent = now - self._seen[1] > self._term_s * MARGIN

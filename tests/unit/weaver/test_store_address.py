@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from weft.errors import WeftError
 from weft.weaver.store.address import KeyspaceAddress, StoreAddressError
 
 
@@ -12,6 +13,13 @@ def test_an_address_has_hosts_a_port_and_a_keyspace() -> None:
     assert address == KeyspaceAddress(("a", "b.example"), 9043, "weft_1")
     assert KeyspaceAddress.parse(str(address)) == address
     assert KeyspaceAddress.parse("cassandra://a/weft").port == 9042
+
+
+def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weft.weaver.store.address.find_spec", lambda name: None)
+    with pytest.raises(WeftError) as caught:
+        KeyspaceAddress.parse("cassandra://a/weft")
+    assert caught.value.code == "store.no-driver"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from weft.errors import WeftError
@@ -33,7 +34,7 @@ class KeyspaceAddress:
 
     @classmethod
     def parse(cls, text: str) -> KeyspaceAddress:
-        """The address that a text says; raises StoreAddressError."""
+        """The address that a text says; raises StoreAddressError, or that there is no driver for it."""
         places, slash, keyspace = text.removeprefix(SCHEME).partition("/")
         names, colon, port = places.partition(":")
         hosts = tuple(name.strip() for name in names.split(","))
@@ -48,6 +49,7 @@ class KeyspaceAddress:
                 f"'{keyspace[:100]}' cannot be the name of a keyspace.",
                 hint="Use lower-case letters, digits and _, beginning with a letter, at most 48 characters.",
             )
+        _check_driver()
         return cls(hosts, int(port) if colon else PORT, keyspace)
 
     def __str__(self) -> str:
@@ -55,14 +57,18 @@ class KeyspaceAddress:
 
 
 def connect(address: KeyspaceAddress, *, is_made: bool = True) -> Keyspace:
-    """A connection to a keyspace; the driver is installed where one is used, and nowhere else."""
-    try:
-        from weft.weaver.store.keyspace import Keyspace
-    except ImportError as error:
+    """A connection to a keyspace."""
+    from weft.weaver.store.keyspace import Keyspace
+
+    return Keyspace(address, is_made=is_made)
+
+
+def _check_driver() -> None:
+    """Refuse an address where nothing could connect to it: the driver is installed where a store needs it."""
+    if find_spec("cassandra") is None:
         raise WeftError(
             "A store in Cassandra needs its driver, which is not installed.",
             code="store.no-driver",
             domain="user",
             hint="Install it with `pip install 'weft[cassandra]'`.",
-        ) from error
-    return Keyspace(address, is_made=is_made)
+        )

@@ -135,7 +135,9 @@ class CassandraStore:
                 self._shelves.take(write)
                 self._note(write, logged.number)
         self._threads = [
-            threading.Thread(target=target, name=f"store-{name}", daemon=True)
+            threading.Thread(
+                target=self._until_closed, args=[target], name=f"store-{name}", daemon=True
+            )
             for name, target in (("beat", self._beat), ("tables", self._tell))
         ]
         for thread in self._threads:
@@ -256,6 +258,13 @@ class CassandraStore:
         """Remember that the tables lack a change."""
         _, _, times = self._untold.get(write.key, (0, None, 0))
         self._untold[write.key] = (number, write.value, times + 1)
+
+    def _until_closed(self, do: Callable[[], None]) -> None:
+        """Do what goes on for the whole term; where that fails, the term ends, and the next leader does it."""
+        try:
+            do()
+        finally:
+            self._lose(StoreLostError("a part of its store has failed"))
 
     def _beat(self) -> None:
         """Decide what nobody waits for, and show that this weaver is there, until the term ends."""
