@@ -61,7 +61,7 @@ def create(terminal: Terminal, address: str, replicas: int) -> None:
 @storage_option
 @store_option
 @pass_terminal
-def copy(terminal: Terminal, address: str, storage: str) -> None:
+def copy(terminal: Terminal, address: str, storage: str, store: str | None) -> None:
     """Put the store of a storage into the empty keyspace at ADDRESS, so that several weavers can share it.
 
     No weaver may run meanwhile. The old store stays where it is; start weavers with `--store ADDRESS` from then on.
@@ -71,7 +71,7 @@ def copy(terminal: Terminal, address: str, storage: str) -> None:
 
     place = KeyspaceAddress.parse(address)
     with terminal.wait("Copying"):
-        count = copy_into(Path(storage_of(storage).store), place)
+        count = copy_into(Path(storage_of(storage, store).store), place)
     terminal.show({"store": str(place), "records": count}, _render_copied)
 
 
