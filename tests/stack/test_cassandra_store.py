@@ -122,6 +122,32 @@ def test_a_transaction_whose_outcome_is_not_known_is_done_once(cassandra: Cassan
     again.close()
 
 
+def test_tables_that_do_not_answer_change_nothing(
+    cassandra: Cassandra, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = new_keyspace(cassandra)
+    first = open_store(address)
+    fill(first, 1, 250)
+    wait_for_tables(first)
+    first.apply([Write(key("other"), b"")])  # whose entry in the log says how far the tables are
+    first.abandon()
+    store = open_store(address)
+    writes = [Write(key("line", "knot", n), b"new") for n in (300, 1, 250)]
+    with monkeypatch.context() as patched:
+        patched.setattr(store._tables, "entries", _away)
+        with pytest.raises(StoreAwayError):
+            store.apply(writes)
+    assert store.is_leading
+    assert [v for _, v in store.scan(key_range("line"))] == [b"1", b"250"]
+    store.apply(writes)
+    assert [v for _, v in store.scan(key_range("line"))] == [b"new"] * 3
+    store.close()
+
+
+def _away(shelf: bytes) -> Any:
+    raise StoreAwayError("the network")
+
+
 def test_of_two_that_would_lead_one_does(cassandra: Cassandra) -> None:
     address = new_keyspace(cassandra)
     keyspace = connect(KeyspaceAddress.parse(address))

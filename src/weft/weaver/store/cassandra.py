@@ -182,7 +182,15 @@ class CassandraStore:
                 if self._shelves.get(wanted) != value:
                     raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
             for write in writes:
-                self._shelves.take(write)
+                self._shelves.get(
+                    write.key
+                )  # tables that do not answer are noticed before anything changes
+            try:
+                for write in writes:
+                    self._shelves.take(write)
+            except WeftError as error:
+                self._lose(error)  # some of it is in memory, and is not to be seen
+                raise self._reason() from error
             self._undecided.extend(writes)
         if durable:
             self.flush()

@@ -123,8 +123,9 @@ class Shelves:
             del self._busy[name]
 
     def is_empty(self, name: bytes) -> bool:
-        """Whether nothing lies on a shelf, and nobody is writing to it."""
-        return not self._busy[name] and not self._shelf(name).values
+        """Whether it is known that nothing lies on a shelf, and nobody is writing to it."""
+        shelf = self._loaded.get(name)
+        return shelf is not None and not shelf.values and not self._busy[name]
 
     def forget(self, name: bytes) -> None:
         """Leave out a shelf on which nothing lies."""
