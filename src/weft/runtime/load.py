@@ -24,7 +24,7 @@ KAFKA = "KafkaV2"
 
 
 @dataclass(frozen=True)
-class _Reading:
+class Meters:
     """What had been counted of a query at a moment."""
 
     at: float
@@ -37,6 +37,18 @@ class _Reading:
     latest: int | None = None
     taken: int | None = None
 
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """What only grows while a query runs; one that begins anew may soon have more of some, and less of others."""
+        return (
+            self.rows_in,
+            self.rows_out,
+            self.batches,
+            self.batch_s,
+            self.run_s,
+            self.cpu_s,
+        )
+
 
 class LoadMeter:
     """Measures the queries of one session."""
@@ -44,8 +56,8 @@ class LoadMeter:
     def __init__(self, spark: SparkSession, executors: Executors) -> None:
         self._meter = kernel.call(spark, "spark.executor.WorkMeter.start", spark)
         self._executors = executors
-        self._heard: dict[str, _Reading] = {}
-        self._read: dict[str, _Reading] = {}
+        self._heard: dict[str, Meters] = {}
+        self._read: dict[str, Meters] = {}
         self._due = 0.0
 
     def measure(self, queries: Mapping[str, Query]) -> WorkerLoad | None:
@@ -58,7 +70,7 @@ class LoadMeter:
         return WorkerLoad(
             self._executors.now(),
             {
-                name: _between(self._heard[name], read)
+                name: between(self._heard[name], read)
                 for name, read in self._read.items()
                 if name in self._heard
             },
@@ -73,11 +85,11 @@ class LoadMeter:
         self._meter.forget(query.id)
 
 
-def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) -> _Reading:
+def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) -> Meters:
     counted = query.run.counted
     tasks = spent.get(query.id, {})
     latest, taken = _kafka(query.progress())
-    return _Reading(
+    return Meters(
         now,
         counted.rows_in,
         counted.rows_out,
@@ -90,10 +102,10 @@ def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) ->
     )
 
 
-def _between(before: _Reading, now: _Reading) -> PipelineWork:
+def between(before: Meters, now: Meters) -> PipelineWork:
     """What was done from one reading to the next; of a query that began anew, all that it did."""
-    if now.batches < before.batches or now.run_s < before.run_s:
-        before = _Reading(before.at, latest=before.latest, taken=before.taken)
+    if any(count < known for count, known in zip(now.counts, before.counts, strict=True)):
+        before = Meters(before.at, latest=before.latest, taken=before.taken)
     arrived = backlog = None
     if now.latest is not None and now.taken is not None:
         backlog = max(0, now.latest - now.taken)
