@@ -7,7 +7,9 @@ Each room says what it asks of the kernel in a module of its own (`gate/spark.py
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JJavaError
 from pyspark.java_gateway import ensure_callback_server_started
@@ -15,16 +17,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from weft.errors import WeftError
 
+_METHODS: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""The methods that were asked for, by JVM: it looks through all jars for each part of a name."""
+
 
 def call(spark: SparkSession, method: str, *arguments: Any) -> Any:
     """What `weft.kernel.METHOD` gives, as in `call(spark, "gate.Layers.select", frame, layers)`."""
-    found = spark._jvm
-    if found is None:
+    jvm = spark._jvm
+    if jvm is None:
         raise WeftError("The Spark session was stopped.", code="session.stopped")
-    found = found.weft.kernel
-    for name in method.split("."):
-        found = getattr(found, name)
-    return found(*(_handed(argument) for argument in arguments))
+    known = _METHODS.setdefault(jvm, {})
+    if method not in known:
+        known[method] = reduce(getattr, method.split("."), jvm.weft.kernel)
+    return known[method](*(_handed(argument) for argument in arguments))
 
 
 def hand_over(spark: SparkSession, method: str, name: str, called: Any) -> None:
