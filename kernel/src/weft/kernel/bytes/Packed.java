@@ -2,7 +2,7 @@ package weft.kernel.bytes;
 
 import net.jpountz.lz4.LZ4Compressor;
 import net.jpountz.lz4.LZ4Factory;
-import net.jpountz.lz4.LZ4FastDecompressor;
+import net.jpountz.lz4.LZ4SafeDecompressor;
 import org.apache.spark.unsafe.Platform;
 
 /**
@@ -18,8 +18,8 @@ public final class Packed {
   static final int MANY = 512;
 
   private static final LZ4Compressor COMPRESSOR = LZ4Factory.fastestInstance().fastCompressor();
-  private static final LZ4FastDecompressor DECOMPRESSOR =
-      LZ4Factory.fastestInstance().fastDecompressor();
+  private static final LZ4SafeDecompressor DECOMPRESSOR =
+      LZ4Factory.fastestInstance().safeDecompressor();
 
   private Packed() {}
 
@@ -48,7 +48,7 @@ public final class Packed {
       return in;
     }
     byte[] bytes = new byte[in.getInt()];
-    DECOMPRESSOR.decompress(packed, HEAD, bytes, 0, bytes.length);
+    DECOMPRESSOR.decompress(packed, HEAD, packed.length - HEAD, bytes, 0);
     return Blob.reading(bytes);
   }
 }

@@ -1,5 +1,6 @@
 package weft.kernel.product;
 
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -11,6 +12,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
+import weft.kernel.bytes.Sha256;
 import weft.kernel.bytes.Slice;
 import weft.kernel.change.ColumnReader;
 import weft.kernel.change.Keyed;
@@ -20,11 +22,13 @@ import weft.kernel.spark.RowWriter;
 
 /** Puts the rows of one node together with their parts, and the rows under one link into a part. */
 final class Document {
+  private static final int HASH_BYTES = 16;
+
+  private final MessageDigest sha256 = Sha256.digest();
   private final Tree tree;
   private final Node node;
   private final StructType ownType;
   private final Comparator<Keyed> order;
-  private final RowWriter whole;
   private final RowWriter part;
   private final List<Cell> cells = new ArrayList<>();
 
@@ -33,7 +37,6 @@ final class Document {
     this.node = node;
     this.ownType = node.view().ownType();
     this.order = node.totals() == null ? byOwn(node.view().order()) : null;
-    this.whole = RowWriter.of(node.type());
     this.part = RowWriter.of(new DataType[] {node.partType()});
     for (Node.Output output : node.outputs()) {
       cells.add(cell(output));
@@ -134,6 +137,11 @@ final class Document {
         node.isMany() ? new GenericArrayData(Arrays.copyOf(documents, count)) : documents[0]);
   }
 
+  /** What such a value is known again by; null for nothing. */
+  byte[] hash(byte[] value) {
+    return value == null ? null : Arrays.copyOf(sha256.digest(value), HASH_BYTES);
+  }
+
   private Found found(Slice entry, Slice[] parts) {
     return new Found(RowBytes.reading(own(entry), ownType.size()), parts);
   }
@@ -169,7 +177,7 @@ final class Document {
     for (int at = 0; at < values.length; at++) {
       values[at] = cells.get(at).value(found);
     }
-    return whole.write(new GenericInternalRow(values)).copy();
+    return new GenericInternalRow(values);
   }
 
   private static Object partValue(Node child, ColumnReader reader, Slice value) {

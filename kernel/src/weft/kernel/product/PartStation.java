@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import weft.kernel.bytes.Blob;
-import weft.kernel.bytes.Sha256;
 import weft.kernel.bytes.Slice;
 import weft.kernel.change.Desk;
 import weft.kernel.change.Letter;
@@ -19,7 +18,6 @@ import weft.kernel.change.Station;
  */
 final class PartStation implements Station {
   private static final long serialVersionUID = 1;
-  private static final int HASH_BYTES = 16;
 
   private final Tree tree;
   private final int number;
@@ -39,7 +37,9 @@ final class PartStation implements Station {
     Node node = tree.node(number);
     Document document = tree.document(number);
     Shelf shelf = new Shelf(desk.store(), number, link);
-    letters.sort(Comparator.comparingInt(Letter::kind));
+    if (letters.size() > 1) {
+      letters.sort(Comparator.comparingInt(Letter::kind));
+    }
     boolean hasChanged = false;
     List<byte[]> arrived = new ArrayList<>();
     for (Letter letter : letters) {
@@ -53,9 +53,9 @@ final class PartStation implements Station {
       }
     }
     if (node.isRoot()) {
-      emit(shelf, document.value(shelf.rows), link, desk);
+      emit(document, shelf, link, desk);
     } else if (hasChanged || !arrived.isEmpty()) {
-      tell(node, shelf, document.value(shelf.rows), arrived, desk.post());
+      tell(node, document, shelf, arrived, desk.post());
     }
     shelf.keep();
   }
@@ -86,8 +86,9 @@ final class PartStation implements Station {
 
   /** Tells parents the value: all of them if it has changed, else those who have just come. */
   private static void tell(
-      Node node, Shelf shelf, byte[] value, List<byte[]> arrived, Post post) {
-    byte[] hash = hash(value);
+      Node node, Document document, Shelf shelf, List<byte[]> arrived, Post post) {
+    byte[] value = document.value(shelf.rows);
+    byte[] hash = document.hash(value);
     if (Arrays.equals(hash, shelf.told)) {
       arrived.forEach(address -> send(node, Slice.of(address), value, post));
     } else {
@@ -103,16 +104,13 @@ final class PartStation implements Station {
     post.send(new Letter(Letter.PART, node.parent(), link, in.getArray(), value, node.place()));
   }
 
-  private static void emit(Shelf shelf, byte[] value, byte[] key, Desk desk) {
-    byte[] hash = hash(value);
+  private static void emit(Document document, Shelf shelf, byte[] key, Desk desk) {
+    byte[] value = document.value(shelf.rows);
+    byte[] hash = document.hash(value);
     if (!Arrays.equals(hash, shelf.told)) {
       String op = shelf.told == null ? "c" : value == null ? "d" : "u";
       desk.outlet().put(op, key, value);
       shelf.told = hash;
     }
-  }
-
-  private static byte[] hash(byte[] value) {
-    return value == null ? null : Arrays.copyOf(Sha256.digest().digest(value), HASH_BYTES);
   }
 }
