@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from random import Random
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 from tests.spark.streams import Stream, note
 from weft.runtime import spine
@@ -111,3 +117,59 @@ def test_a_prefix_that_a_path_cannot_hold_is_refused(spark: SparkSession, tmp_pa
     stream = Stream(spark, tmp_path)
     with pytest.raises(PySparkException):
         spine.write(woven(stream, [1]), prefix="../k", outputs={"out": stream.path})
+
+
+NESTED = """
+STRUCT<i: INT, l: BIGINT, d: DOUBLE, f: FLOAT, s: STRING, b: BINARY, t: BOOLEAN, y: TINYINT, h: SMALLINT,
+  day: DATE, at: TIMESTAMP, plain: TIMESTAMP_NTZ, one: STRUCT<a: STRING, many: ARRAY<INT>>,
+  texts: ARRAY<STRING>, deep: ARRAY<ARRAY<STRUCT<a: INT, b: ARRAY<STRING>>>>,
+  parts: ARRAY<STRUCT<name: STRING, at: TIMESTAMP, tags: ARRAY<STRING>, inner: STRUCT<x: BIGINT, y: DATE>>>>
+"""
+
+
+@pytest.mark.parametrize("more", ["", ", m: DECIMAL(20, 2), p: MAP<STRING, INT>"])
+def test_rows_are_read_as_they_were_written(spark: SparkSession, tmp_path: Path, more: str) -> None:
+    """However they are nested, and wherever something is missing or empty; with types that Spark has to write too."""
+    chance = Random(5)
+    form = spark.sql(f"SELECT CAST(null AS {NESTED.strip()[:-1]}{more}>) AS out").schema
+    kind = form["out"].dataType
+    assert isinstance(kind, StructType)
+    rows = [(tuple(_random_value(field.dataType, chance) for field in kind),) for _ in range(700)]
+    frame = spark.createDataFrame(rows, form).repartition(3).cache()
+    spine.write(frame, prefix="k", outputs={"out": str(tmp_path / "ours")}, verdict=None)
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+    frame.select("out.*").write.parquet(str(tmp_path / "spark"))
+    spark.conf.unset("spark.sql.parquet.outputTimestampType")
+    read = [spark.read.parquet(str(tmp_path / name)) for name in ("ours", "spark")]
+    assert [field.simpleString() for field in read[0].schema] == [
+        field.simpleString() for field in read[1].schema
+    ]
+    ours, others = (sorted(map(str, each.collect())) for each in read)
+    assert ours == others
+    assert ours == sorted(str(row.out) for row in frame.collect())
+    tables = [pq.read_table(tmp_path / name) for name in ("ours", "spark")]
+    assert len({tuple(sorted(map(str, table.to_pylist()))) for table in tables}) == 1
+
+
+def _random_value(kind: DataType, chance: Random) -> Any:
+    """A value of a type, often none, and of lists and maps often an empty one."""
+    if chance.random() < 0.25:
+        return None
+    if isinstance(kind, ArrayType):
+        return [_random_value(kind.elementType, chance) for _ in range(chance.choice([0, 1, 2, 5]))]
+    if isinstance(kind, StructType):
+        return tuple(_random_value(field.dataType, chance) for field in kind)
+    moment = datetime(1890, 1, 1, tzinfo=UTC) + timedelta(seconds=chance.randrange(6_000_000_000))
+    values: dict[str, Any] = {
+        "date": moment.date(),
+        "timestamp": moment,
+        "timestamp_ntz": moment.replace(tzinfo=None),
+        "binary": bytearray(chance.randbytes(chance.choice([0, 3, 40]))),
+        "boolean": chance.random() < 0.5,
+        "decimal(20,2)": Decimal(chance.randrange(10**17)) / 100,
+        "map<string,int>": {f"k{each}": each for each in range(chance.choice([0, 1, 3]))},
+        "double": chance.gauss(0, 1e9),
+        "float": float(chance.randrange(1000)),
+        "string": chance.choice(["", "größe", "x" * 300, str(chance.random())]),
+    }
+    return values.get(kind.simpleString(), chance.randrange(-100, 100))

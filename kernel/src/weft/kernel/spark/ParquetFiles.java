@@ -80,6 +80,7 @@ public final class ParquetFiles implements Serializable {
       settings.setBoolean(ParquetOutputFormat.STATISTICS_ENABLED + "#hashes", false);
     }
     this.factory = new ParquetFileFormat().prepareWrite(spark, job, Map$.MODULE$.empty(), schema);
+    ParquetRows.use(schema, spark.sessionState().conf(), settings);
     this.conf = SerializableConfiguration.broadcast(spark.sparkContext(), settings);
   }
 

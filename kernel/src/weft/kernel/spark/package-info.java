@@ -9,10 +9,10 @@
  * weft.kernel.spark.RowWriter}, {@link weft.kernel.spark.RowBytes}, {@link
  * weft.kernel.spark.RowOrder}, {@link weft.kernel.spark.ValueHash} and {@link
  * weft.kernel.spark.DateText} are what Spark does to rows and values; {@link
- * weft.kernel.spark.ParquetFiles} writes files, {@link weft.kernel.spark.StoredFolder} reads them
- * in tasks; {@link weft.kernel.spark.Sessions} asks a session; {@link
- * weft.kernel.spark.LocalCheckpoints} keeps Spark's own files, those of an object store by {@link
- * weft.kernel.spark.ObjectCheckpoints}.
+ * weft.kernel.spark.ParquetFiles} writes files, {@link weft.kernel.spark.ParquetRows} the rows in
+ * them, and {@link weft.kernel.spark.StoredFolder} reads them in tasks; {@link
+ * weft.kernel.spark.Sessions} asks a session; {@link weft.kernel.spark.LocalCheckpoints} keeps
+ * Spark's own files, those of an object store by {@link weft.kernel.spark.ObjectCheckpoints}.
  *
  * <p>Two packages are Spark extensions as a whole: {@code spark.gate}, whose expressions stand in
  * Spark's trees and know its classes by name, and {@code spark.stream}, the source of a stream.
