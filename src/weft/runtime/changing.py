@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class Changing(Operator, ABC):
     """What is made of changing streams and is one itself: each result is out once in a batch that has changed it."""
 
+    counts_state = False
+
     @property
     @abstractmethod
     def tasks(self) -> int:

@@ -33,6 +33,7 @@ class Ingest:
     """Reads the source of a stream; what cannot be read becomes a dead letter with its bytes and reason."""
 
     operator = False
+    counts_state = True
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run

@@ -51,6 +51,7 @@ class Operator:
 
     operator = True
     is_steady = True
+    counts_state = True
 
     def __init__(self, run: RunningPipeline) -> None:
         assert run.spec is not None

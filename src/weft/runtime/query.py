@@ -29,6 +29,7 @@ SLOW_SOURCE = "pipeline.slow-source"
 UNCONNECTED = "Python worker failed to connect back"
 """What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
+COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
 
 class DrainingError(Exception):
@@ -55,6 +56,7 @@ class Query:
         run = self.run
         session = run.spark
         session.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
+        session.conf.set(COUNTING, str(run.streamed.counts_state).lower())
         # Sources set the pace, and what reads streams is woken by what they add: a relay may take only one knot a
         # batch, and at the pace of its source it would never catch up after a rollback.
         interval = 0.0 if run.inputs else run.project.processing.checkpoint_interval
@@ -132,14 +134,15 @@ class Query:
             pipeline=self.run.name,
         )
 
-    def state_size(self) -> dict[str, int] | None:
-        """Entries and bytes of its state after the last batch, or None when it keeps none."""
+    def state_size(self) -> dict[str, int | None] | None:
+        """Entries, if they are counted, and bytes of its state after the last batch, or None when it keeps none."""
         progress = self._query.lastProgress if self.run.shape.operator else None
         if progress is None:
             return None
         operators = progress.stateOperators
+        counted = self.run.streamed.counts_state
         return {
-            "rows": sum(operator.numRowsTotal for operator in operators),
+            "rows": sum(operator.numRowsTotal for operator in operators) if counted else None,
             "bytes": sum(operator.memoryUsedBytes for operator in operators),
         }
 

@@ -31,6 +31,7 @@ class Relay:
 
     operator = False
     is_steady = True
+    counts_state = True
 
     def __init__(self, run: RunningPipeline) -> None:
         self._run = run

@@ -92,6 +92,8 @@ SETTINGS: Mapping[str, str] = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # What is read again and again, as the documents of a product are: with Spark's 8 it is unpacked each time.
+    "spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB": "64",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Python workers of functions answer within this or fail their batch; a busy machine may need more than 15 s.
     "spark.python.authenticate.socketTimeout": "120s",

@@ -63,6 +63,9 @@ class Shape(Protocol):
 class StreamedShape(Shape, Protocol):
     """A shape whose batches Spark cuts from a stream, as all of live pipelines are."""
 
+    counts_state: bool
+    """Whether Spark counts the entries of its state, for which it reads each one before it is written."""
+
     @property
     def partitions(self) -> int:
         """How many partitions a shuffle of its batches has."""

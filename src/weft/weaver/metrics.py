@@ -46,7 +46,9 @@ class Metrics:
         )
         self._written = self._counter("stream_records_written", "Rows written", "stream")
         self._state_bytes = self._gauge("stream_state_bytes", "Size of operator state", "pipeline")
-        self._state_rows = self._gauge("stream_state_rows", "Entries of operator state", "pipeline")
+        self._state_rows = self._gauge(
+            "stream_state_rows", "Entries of operator state, where they are counted", "pipeline"
+        )
         self._knot = self._gauge("stream_knot", "Number of the newest knot", "pipeline")
 
     def serve(self, port: int, address: str) -> None:
@@ -86,7 +88,8 @@ class Metrics:
     def state(self, pipeline: str, size: StateSize) -> None:
         """Take in what a worker says of the state of a pipeline."""
         self._state_bytes.labels(pipeline).set(size.bytes)
-        self._state_rows.labels(pipeline).set(size.rows)
+        if size.rows is not None:
+            self._state_rows.labels(pipeline).set(size.rows)
 
     def _lag_of(self, place: tuple[str, str]) -> float:
         return max(0.0, (to_ms(self._clock.now()) - self._watermarks[place]) / 1000)

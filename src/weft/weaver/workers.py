@@ -25,7 +25,8 @@ FORGET_AFTER = timedelta(hours=1)
 class StateSize:
     """How much an operator keeps."""
 
-    rows: int = 0
+    rows: int | None = 0
+    """None where entries are not counted."""
     bytes: int = 0
 
 
