@@ -67,7 +67,7 @@ $(STAMP)-java: tools/machine.sh | $(BIN)/uv
 	@tools/machine.sh java
 	@touch $@
 
-$(STAMP)-kernel: $(KERNEL) $(STAMP)-packages
+$(STAMP)-kernel: $(KERNEL) $(STAMP)-jars
 	$(BIN)/python kernel/build.py
 	@touch $@
 

@@ -1,6 +1,6 @@
 """The spine against the same job hand-written in PySpark and Delta, and the weaver against a clock.
 
-`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,cassandra,lineage,storage]`.
+`python -m bench.spine [--quick] [--only latency,throughput,growth,pins,cassandra,lineage,storage,sink]`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench import _storage, _weaver
+from bench import _sink, _storage, _weaver
 from bench._input import multiply
 from bench._report import Figures, Measure, run, say
 
@@ -101,6 +101,7 @@ PARTS = {
     "cassandra": Measure(("cassandra_pins_per_s", "cassandra_knots_per_s"), _weaver.shared_pins),
     "lineage": Measure(("lineage_ms",), _weaver.lineage),
     "storage": Measure(("storage_s3_ratio",), _storage.storage),
+    "sink": Measure(("kafka_sink_rows_per_s", "kafka_sink_gain"), _sink.sink),
 }
 
 if __name__ == "__main__":

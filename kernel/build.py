@@ -1,4 +1,4 @@
-"""Compiles the kernel's Java against the installed PySpark's own jars into one reproducible jar.
+"""Compiles the kernel's Java against the installed PySpark's own jars, and Kafka's client, into one reproducible jar.
 
 `python kernel/build.py [DEST.jar]`; without DEST the jar goes into the package, where the session
 looks for it. Called by `make` and by the wheel's build hook. Nothing is compiled again while
@@ -20,7 +20,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
-DEFAULT = HERE.parent / "src" / "weft" / "runtime" / "weft-kernel.jar"
+PACKAGE = HERE.parent / "src"
+DEFAULT = PACKAGE / "weft" / "runtime" / "weft-kernel.jar"
 RELEASE = 17
 STAMP = "META-INF/weft-sources.sha256"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest time a zip entry can have: equal sources give equal jars
@@ -37,9 +38,10 @@ def build(dest: Path = DEFAULT) -> Path:
     if dest.exists() and _read_stamp(dest) == stamp:
         return dest
     javac = _find_javac()
+    class_path = [str(spark_jars / "*"), *_find_libraries()]
     with tempfile.TemporaryDirectory(prefix="weft-kernel-") as scratch:
         classes = Path(scratch) / "classes"
-        _compile(javac, spark_jars, classes)
+        _compile(javac, class_path, classes)
         dest.parent.mkdir(parents=True, exist_ok=True)
         # A process that loads the old jar keeps its file: the new one takes its name in one step.
         packed = dest.with_name(f".{dest.name}.{os.getpid()}")
@@ -59,6 +61,23 @@ def _find_spark_jars() -> Path:
             "The kernel is compiled against PySpark's jars, and PySpark is not installed."
         )
     return Path(spec.origin).parent / "jars"
+
+
+def _find_libraries() -> list[str]:
+    """The jars beside PySpark's that a worker has on its class path, by the package's own lock file."""
+    script = "from weft.runtime import jars; print(*jars.find('kafka'), sep='\\n')"
+    answer = subprocess.run(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+    )
+    if answer.returncode != 0:
+        raise BuildError(
+            "The kernel needs Kafka's client, and its jar could not be had: see above."
+        )
+    return answer.stdout.splitlines()
 
 
 def _find_javac() -> Path:
@@ -93,6 +112,7 @@ def _hash_sources(spark_jars: Path) -> str:
         digest.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
     for jar in sorted(spark_jars.glob("spark-*.jar")):
         digest.update(jar.name.encode() + b"\0")
+    digest.update((PACKAGE / "weft" / "runtime" / "jars.lock").read_bytes())
     return digest.hexdigest()
 
 
@@ -105,7 +125,7 @@ def _read_stamp(jar: Path) -> str | None:
         return None
 
 
-def _compile(javac: Path, spark_jars: Path, classes: Path) -> None:
+def _compile(javac: Path, class_path: list[str], classes: Path) -> None:
     """Compile every source file into `classes` and copy the service files beside them."""
     classes.mkdir()
     sources = [str(path) for path in _source_files() if path.suffix == ".java"]
@@ -117,7 +137,7 @@ def _compile(javac: Path, spark_jars: Path, classes: Path) -> None:
         "-g",
     ]
     command = [str(javac), "--release", str(RELEASE), *options]
-    command += ["-cp", str(spark_jars / "*"), "-d", str(classes), *sources]
+    command += ["-cp", os.pathsep.join(class_path), "-d", str(classes), *sources]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     sys.stderr.write(_without_foreign_warnings(answer.stderr))
     if answer.returncode != 0:

@@ -74,7 +74,7 @@ def kept() -> dict[str, bytes]:
             "admission.jsonl": log.read_bytes(),
             "segment": segments.file(number).read(),
             "file-offset.json": canonical.encode(OFFSET.to_json()),
-            "kafka-position.json": (POSITION.to_offset("revenue").metadata or "").encode(),
+            "kafka-slot.json": POSITION.to_offset(0)["text"].encode(),
         }
 
 

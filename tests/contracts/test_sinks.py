@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +20,9 @@ from tests.contracts.event_sinks import Collector
 from weft import sinks
 from weft.schema.schema import Schema
 from weft.sinks import Sink, TableRows, memory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SCHEMA = Schema.of({"id": "long", "name": "string"})
 Record = dict[str, Any]
@@ -68,6 +71,7 @@ class Outside:
     options: dict[str, Any]
     read: Callable[[], list[Record]]
     history: str = "first"
+    spark: SparkSession | None = None
 
     def open(self) -> Sink:
         """A sink on this place, as a worker opens it when it starts."""
@@ -80,6 +84,8 @@ class Outside:
             schema=SCHEMA,
             key=(),
             history=self.history,
+            spark=self.spark,
+            parallelism=2,
         )
 
 
@@ -146,7 +152,8 @@ def outside(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Outside]
         case "kafka":
             kafka = request.getfixturevalue("kafka")
             options = {"topic": f"sink-{name}", "servers": kafka.servers}
-            yield Outside(kind, options, lambda: read_kafka(kafka, options["topic"]))
+            spark = request.getfixturevalue("spark")
+            yield Outside(kind, options, lambda: read_kafka(kafka, options["topic"]), spark=spark)
         case _:
             yield Outside(kind, {}, list)
 

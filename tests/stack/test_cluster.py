@@ -3,16 +3,20 @@ hashes are those of one process."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.faults.cluster import Cluster
 from tests.spark.projects import CLEAN, REVENUE, as_set, orders, shop
+from tests.stack.servers import Kafka
 from weft.servers.s3 import S3
 from weft.servers.spark import SparkCluster
 from weft.testing import play
@@ -40,8 +44,6 @@ def batch(number: int) -> list[object]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shop with a window and a function in Python, in a folder of its own."""
-    import yaml
-
     folder = tmp_path_factory.mktemp("project")
     (folder / "marks.py").write_text(FUNCTION)
     marked = {"from": "clean-orders", "steps": [{"function": "marks:mark"}], "to": "marked"}
@@ -131,6 +133,94 @@ def test_executors_and_the_driver_die_and_nothing_is_lost_or_doubled(
         cluster.settle()
         assert {name: as_set(cluster.rows(name)) for name in STREAMS} == undisturbed["rows"]
         assert cluster.verify() == []
+
+
+PAGES = """
+import json
+import os
+
+from pyspark import TaskContext
+
+from weft.sinks import EventSink
+
+
+class Pages(EventSink):
+    parallel = True
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, records, knot, file):
+        assert TaskContext.get() is not None
+        path = os.path.join(self.folder, f"{knot}-{file}.json")
+        with open(path + ".part", "w") as page:
+            json.dump([record["id"] for record in records], page)
+        os.replace(path + ".part", path)
+
+    def retract(self, records):
+        gone = {record["id"] for record in records}
+        for name in os.listdir(self.folder):
+            path = os.path.join(self.folder, name)
+            with open(path) as page:
+                kept = [number for number in json.load(page) if number not in gone]
+            with open(path, "w") as page:
+                json.dump(kept, page)
+
+    def close(self):
+        pass
+"""
+
+
+def test_executors_send_to_kafka_and_to_a_sink_of_the_project(
+    kafka: Kafka, machines: SparkCluster, tmp_path: Path
+) -> None:
+    """While executors and the driver are killed, each record arrives once, and a rollback takes its records back."""
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (tmp_path / "pages_sink.py").write_text(PAGES)
+    topic = f"cluster-{uuid.uuid4()}"
+    to_kafka = {"kafka": {"topic": topic, "servers": kafka.servers, "slots": 2, "key": []}}
+    to_pages = {"python": {"class": "pages_sink:Pages", "folder": str(pages)}}
+    sent = {"from": "orders", "to": "sent", "sinks": [to_kafka, to_pages]}
+    (tmp_path / "project.yaml").write_text(yaml.safe_dump(shop(sent=sent)))
+
+    def arrived() -> list[int]:
+        found = []
+        for message in kafka.consume(topic):
+            number = message.document["id"]
+            found.remove(number) if "weft-retracts" in message.headers else found.append(number)
+        return sorted(found)
+
+    def written() -> list[int]:
+        return sorted(one for page in pages.glob("*.json") for one in json.loads(page.read_text()))
+
+    with Cluster(
+        tmp_path / "project.yaml",
+        tmp_path / "storage",
+        master=machines.address,
+        executors="2",
+        conf=EXECUTOR,
+    ) as cluster:
+        worker = cluster.start_worker()
+        cluster.feed("orders", orders(0, 6), partitions=2)
+        cluster.settle()
+        assert (arrived(), written()) == ([*range(6)], [*range(6)])
+        cluster.feed("orders", orders(6, 6), partitions=2)
+        os.kill(machines.executors()[0], signal.SIGKILL)
+        cluster.settle()
+        worker.plan("kill", "deliver")
+        cluster.feed("orders", orders(12, 6), partitions=2)
+        cluster.wait(lambda: not worker.is_alive, "the driver dies")
+        cluster.start_worker()
+        cluster.settle()
+        assert (arrived(), written()) == ([*range(18)], [*range(18)])
+        head = cluster.head("sent")
+        assert head is not None
+        asked = {"stream": "sent", "to": head["number"] - 1}
+        answer = cluster.api.post("/rollbacks", json=asked, timeout=300)
+        assert answer.is_success, answer.text
+        cluster.settle()
+        assert (arrived(), written()) == ([*range(18)], [*range(18)])
 
 
 def test_executors_are_added_and_taken_away_under_a_window(

@@ -26,6 +26,7 @@ ROW_PACKAGES = (
     "hash",
     "product",
     "query",
+    "sink",
     "source",
     "spine",
     "window",

@@ -6,14 +6,14 @@ import ast
 import dataclasses
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from confluent_kafka import TopicPartition
 
 import weft
-from tests.samples.kept import ADMITTED, OFFSET, POSITION, RECORDS, STATED
+from tests.samples.kept import ADMITTED, HISTORY, OFFSET, POSITION, RECORDS, STATED
 from tests.samples.values import VALUES
 from tools import record_samples
 from tools.record_samples import KEPT, ROOT, Sample, hashes_of, sample_of
@@ -23,7 +23,7 @@ from weft.lineage.knot import UNSEALED, Knot
 from weft.operations.operation import Operation
 from weft.operations.step import Step
 from weft.project.definition import Project, ProjectForm
-from weft.sinks.kafka import Position
+from weft.sinks.position import Position, SlotPosition, slots_of
 from weft.sources.admission import AdmissionLog
 from weft.sources.offset import Offset
 from weft.sources.segment import Segments
@@ -245,6 +245,15 @@ def test_a_recorded_segment_is_read(tmp_path: Path) -> None:
 
 def test_recorded_positions_are_read() -> None:
     assert Offset.from_json(canonical.decode((KEPT / "file-offset.json").read_bytes())) == OFFSET
-    metadata = (KEPT / "kafka-position.json").read_text()
-    kept = TopicPartition("revenue", 0, POSITION.knot + 1, metadata)
-    assert Position.from_offset(kept, POSITION.history) == POSITION
+    offsets = [
+        {"offset": 13, "text": (KEPT / "kafka-slot.json").read_text()},
+        POSITION.to_offset(1),
+    ]
+    assert slots_of(offsets[0]) == 2
+    assert Position.from_offsets(offsets, HISTORY) == replace(POSITION, claim="")
+
+
+def test_the_position_of_a_topic_that_was_written_before_there_were_slots_is_read() -> None:
+    text = (KEPT / "kafka-position.json").read_text()
+    position = Position.from_offsets([{"offset": 13, "text": text}], HISTORY)
+    assert position == Position(HISTORY, "", (SlotPosition(12),), POSITION.retracted)

@@ -30,6 +30,7 @@ from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
 from weft.streams.note import Definitions
 from weft.streams.read import TableReading, Waiting
+from weft.streams.rows import row_files
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 from weft.weaving.weave import Weave
@@ -190,7 +191,7 @@ class RunningPipeline:
         if not self.sinks:
             return
         self.client.insist("POST", self._path(knot, "confirm"), self._holder())
-        rows = self._rows(facts)
+        rows = self._rows(knot.number, facts)
         for sink in self.sinks:
             sink.deliver(knot.number, rows)
 
@@ -199,7 +200,7 @@ class RunningPipeline:
         newest = self.tables.open(self.stream.name).head()
         if newest is not None and newest.note.facts is not None:
             for sink in self.sinks:
-                sink.deliver(newest.note.knot, self._rows(newest.note.facts))
+                sink.deliver(newest.note.knot, self._rows(newest.note.knot, newest.note.facts))
 
     def complete(self, knot: Knot, facts: Facts) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""
@@ -222,12 +223,12 @@ class RunningPipeline:
         now = Knot.from_dict(self.client.insist("GET", f"/knots/{self.stream.name}/{knot.number}"))
         if now.status is Status.ROLLED_BACK:
             for sink in self.sinks:
-                sink.retract(range(knot.number, knot.number + 1), self._rows(facts))
+                sink.retract(range(knot.number, knot.number + 1), self._rows(knot.number, facts))
 
-    def _rows(self, facts: Facts) -> ParquetRows:
+    def _rows(self, knot: int, facts: Facts) -> ParquetRows:
         folder = self.storage.table(self.stream.name)
-        files = facts.outputs[self.stream.name].files
-        return ParquetRows([f"{folder}/{file.path}" for file in files], self.stream.schema.names)
+        files = row_files(folder, knot, facts.outputs[self.stream.name].files)
+        return ParquetRows(files, self.stream.schema.names)
 
     def _path(self, knot: Knot, what: str) -> str:
         return f"/pins/{self.stream.name}/{knot.number}/{what}"

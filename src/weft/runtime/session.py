@@ -202,7 +202,9 @@ def _class_path(paths: Sequence[Path], local: bool) -> dict[str, str]:
     if local:
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, paths))}
     names = ",".join(map(str, paths))
-    return {"spark.jars": names, "spark.driver.extraClassPath": str(KERNEL_JAR)}
+    # The driver has them too: what it loads from its own class path does not see jars that are sent on.
+    own = os.pathsep.join(map(str, paths))
+    return {"spark.jars": names, "spark.driver.extraClassPath": own}
 
 
 def fork(spark: SparkSession) -> SparkSession:

@@ -17,6 +17,7 @@ from weft.schema.weft import WEFT
 from weft.sinks.rows import ParquetRows, Rows, TableRows
 from weft.streams.current import current
 from weft.streams.note import TableKnot
+from weft.streams.rows import row_files
 from weft.streams.table import Table
 from weft.streams.tables import Tables
 
@@ -87,8 +88,8 @@ def _rows(
     knots: Sequence[TableKnot],
     before: Rows | None = None,
 ) -> ParquetRows:
-    paths = [f"{table.path}/{file.path}" for knot in knots for file in knot.files]
-    return ParquetRows(paths, worker.stream_of(pipeline).schema.names, before)
+    files = [file for knot in knots for file in row_files(table.path, knot.note.knot, knot.files)]
+    return ParquetRows(files, worker.stream_of(pipeline).schema.names, before)
 
 
 def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | None:

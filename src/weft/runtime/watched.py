@@ -10,6 +10,7 @@ from weft.sources.drift import TableChangedError, check_types, missing
 from weft.sources.envelope import envelope_columns
 from weft.sources.feed import FeedEnd
 from weft.sources.options import check_source
+from weft.streams.rows import row_files
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import RunningPipeline
@@ -62,8 +63,12 @@ class WatchedColumns:
         """Whether the stream has a value in a column, by what its files say of themselves."""
         table = self._run.tables.open(self._run.stream.name)
         knots = table.knots() if table.exists() else []
-        paths = [f"{table.path}/{file.path}" for knot in reversed(knots) for file in knot.files]
-        rows = ParquetRows(paths[:MOST_FILES], [column])
+        files = [
+            file
+            for knot in reversed(knots)
+            for file in row_files(table.path, knot.note.knot, knot.files)
+        ]
+        rows = ParquetRows(files[:MOST_FILES], [column])
         return any(batch.column(column).null_count < batch.num_rows for batch in rows.batches())
 
 

@@ -15,14 +15,14 @@ from typing import Any, Literal
 
 from pyspark.sql import SparkSession
 
-from weft import codec, sinks
+from weft import codec
 from weft.clock import SystemClock, iso
 from weft.errors import WeftError
 from weft.lineage.identity import Identity
 from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
 from weft.project.definition import Project, StreamSpec, changing_keys
-from weft.runtime import belonging, keyframes, session
+from weft.runtime import belonging, keyframes, outlets, session
 from weft.runtime.client import WeaverAwayError, WeaverClient
 from weft.runtime.executors import Bounds, Executors
 from weft.runtime.failures import TAKEN_AWAY, Failures, as_weft
@@ -32,6 +32,7 @@ from weft.runtime.load import LoadMeter
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.query import Query
 from weft.runtime.tasks import TaskRunner
+from weft.sinks import Sink
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
@@ -227,25 +228,9 @@ class Worker:
                 operation=name,
             )
 
-    def open_sinks(self, pipeline: str) -> list[sinks.Sink]:
+    def open_sinks(self, pipeline: str) -> list[Sink]:
         """The sinks that a pipeline's stream goes to."""
-        assert self._project is not None
-        spec = self._project.pipelines.get(pipeline)
-        stream = self.stream_of(pipeline)
-        return [
-            sinks.open(
-                sink.kind,
-                sink.options,
-                app=self._project.slug,
-                pipeline=pipeline,
-                stream=stream.name,
-                schema=stream.schema,
-                key=stream.key,
-                history=self._identity.life,
-                is_current=spec is not None and spec.is_current,
-            )
-            for sink in (spec.sinks if spec else stream.sinks)
-        ]
+        return outlets.open_sinks(self, pipeline)
 
     def _keep_states(self) -> None:
         """Keep the state of every so many knots of the pipelines that have any."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.schema.schema import Schema
 from weft.sinks.options import KINDS, read_options
 from weft.sinks.rows import ParquetRows, Rows, TableRows
 from weft.sinks.sink import EventSink, Promise, Sink, SinkError, SinkFencedError, Target
+from weft.steps.function import FunctionVersion
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = [
     "KINDS",
@@ -37,6 +41,9 @@ def open(  # noqa: A001
     key: Sequence[str] = (),
     history: str = "",
     is_current: bool = False,
+    spark: SparkSession | None = None,
+    parallelism: int = 1,
+    code: Mapping[str, FunctionVersion] | None = None,
 ) -> Sink:
     """Open a sink for the rows of a stream; wrong options raise before anything is touched."""
     checked = read_options(kind, options)
@@ -48,5 +55,8 @@ def open(  # noqa: A001
         key=tuple(key),
         history=history,
         is_current=is_current,
+        spark=spark,
+        parallelism=parallelism,
+        code=code or {},
     )
     return checked.open(target)

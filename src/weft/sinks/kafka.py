@@ -1,47 +1,33 @@
-"""A sink that writes each knot to a Kafka topic in one transaction, with its number beside it.
+"""A sink that writes the files of each knot to a Kafka topic, in transactions that hold their position too.
 
-The number is committed as the offset of a consumer group that nobody joins, in the transaction that
-holds the records: both are there or neither is, and a new worker reads how far the topic has come.
+The files are shared out to slots, and tasks on the executors send them: the records are made and sent by the kernel
+(`weft.kernel.sink`). Where a slot stands is committed as the offset of a consumer group that nobody joins, in the
+transaction that holds its records: both are there or neither is, and a new worker reads how far the topic has come.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
-
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, names, settings, whole
-from weft.schema.change import CHANGE, EMPTIED, GONE
-from weft.schema.weft import WEFT
-from weft.sinks.document import documents, to_json, to_key
+from weft.schema.change import CHANGE
 from weft.sinks.options import Options
-from weft.sinks.rows import Rows
+from weft.sinks.position import Position, slots_of, spread
+from weft.sinks.rows import RowFile, Rows
 from weft.sinks.sink import Promise, Sink, SinkError, SinkFencedError, Target
-
-T = TypeVar("T")
-
-log = logging.getLogger(__name__)
+from weft.sinks.topic import Outgoing, Share, Topic, UnsentError
 
 REPLY_S = 30.0
-AGAIN_S = 0.2
-TRANSACTION_MS = 120_000
-MOST_RETRACTED = 50
-"""So many ranges of knots that were taken back are remembered; Kafka keeps 4,096 bytes beside a position."""
-FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
-STARTING = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-}
+PAUSE_S = 0.05
+LONGEST_PAUSE_S = 1.0
+MOST_TRIES = 5
+MOST_SLOTS = 100
 COMPACTED = {"cleanup.policy": "compact"}
 """A topic of upserts has the newest value of every key for as long as it is there."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -62,7 +48,11 @@ TOPIC = Limit(
 
 @dataclass(frozen=True)
 class KafkaOptions(Options):
-    """Writes each knot to a topic in one transaction. Exactly once, for readers of what is committed."""
+    """Writes each knot to a topic, file by file from the executors. Exactly once, for readers of what is committed.
+
+    With one slot a knot appears as a whole. With several, each sends some of its files in a transaction of its own, and
+    they appear slot by slot.
+    """
 
     topic: Annotated[
         str,
@@ -93,11 +83,21 @@ class KafkaOptions(Options):
             unsaid="as the servers say",
         ),
     ] = None
+    slots: Annotated[
+        int | None,
+        Key(
+            whole(1, MOST_SLOTS),
+            "How many tasks send at once, each in a transaction of its own. One keeps the order of records across the "
+            "files of a knot; changing streams always have one.",
+            1,
+            unsaid="the project's `parallelism`",
+        ),
+    ] = None
     client: Annotated[
         Mapping[str, str | int | float | bool],
         Key(
             settings("a mapping of settings of the Kafka client"),
-            "Settings of the Kafka client, handed on as they are.",
+            "Settings of Kafka's own Java client, handed on as they are.",
             {"compression.type": "zstd"},
         ),
     ] = field(default_factory=dict)
@@ -116,63 +116,11 @@ class KafkaOptions(Options):
         return KafkaSink(self, target)
 
 
-@dataclass(frozen=True)
-class Position:
-    """How far a topic has come: the last knot in it, and the ranges of knots that were retracted from it."""
-
-    history: str
-    knot: int
-    retracted: tuple[tuple[int, int], ...] = ()
-
-    def has_retracted(self, first: int, last: int) -> bool:
-        """Whether these knots were taken back already."""
-        return any(low <= first and last <= high for low, high in self.retracted)
-
-    def retracting(self, first: int, last: int) -> Position:
-        """After these knots were taken back."""
-        inside = [one for one in self.retracted if first <= one[0] and one[1] <= last]
-        kept = [one for one in self.retracted if one not in inside]
-        return replace(self, retracted=(*kept, (first, last))[-MOST_RETRACTED:])
-
-    def restoring(self, knot: int) -> Position:
-        """After one knot of those was delivered again."""
-        ranges: list[tuple[int, int]] = []
-        for low, high in self.retracted:
-            parts = [(low, min(high, knot - 1)), (max(low, knot + 1), high)]
-            ranges += [part for part in parts if part[0] <= part[1]]
-        return replace(self, retracted=tuple(dict.fromkeys(ranges)))
-
-    def to_offset(self, topic: str) -> TopicPartition:
-        """The form in which Kafka keeps it; the number is one higher, as a next offset is."""
-        kept = {"history": self.history, "retracted": self.retracted}
-        return TopicPartition(topic, 0, self.knot + 1, json.dumps(kept))
-
-    @staticmethod
-    def from_offset(offset: TopicPartition, history: str) -> Position | None:
-        """The position that Kafka kept, or None when it has none of this history."""
-        if offset.offset < 0:
-            return None
-        kept = json.loads(offset.metadata or "{}")
-        if kept.get("history") != history:
-            return None
-        retracted = tuple((low, high) for low, high in kept.get("retracted") or ())
-        return Position(history, offset.offset - 1, retracted)
-
-
-@dataclass(frozen=True)
-class Message:
-    """One record on its way to the topic."""
-
-    key: bytes | None
-    value: bytes | None
-    headers: dict[str, str]
-
-
 class KafkaSink:
     """Exactly once for readers with `isolation.level=read_committed`.
 
-    Opening it ends the transaction of an earlier worker and shuts that one out. After a failure the
-    connection is made anew, which settles whether the last transaction counts.
+    Opening it claims every slot: that ends the transactions of an earlier worker and shuts that one out. After a
+    failure they are claimed anew, which settles which transactions count.
     """
 
     promise: Promise = "exactly once"
@@ -181,110 +129,174 @@ class KafkaSink:
         self._options = options
         self._target = target
         self._key = target.key if options.key is None else options.key
-        self._link: _Link | None = None
+        # Of two rows with one key, the one that comes last counts: no slot may overtake another.
+        is_ordered = CHANGE in target.columns
+        self._slots = 1 if is_ordered else options.slots or min(target.parallelism, MOST_SLOTS)
+        self._position: Position | None = None
         self._fenced: SinkFencedError | None = None
-        self._connected()
+        assert target.spark is not None
+        self._topic = Topic(
+            target.spark,
+            options.topic,
+            # Slashes: no name of ours holds one, so that two targets never share an id.
+            name="/".join(("weft", target.app, target.pipeline, target.stream, options.topic)),
+            client={
+                "max.block.ms": round(REPLY_S * 1000),
+                "default.api.timeout.ms": round(REPLY_S * 1000),
+                "request.timeout.ms": round(REPLY_S * 1000),
+                **options.client,
+                "bootstrap.servers": options.servers,
+            },
+        )
+        self._claimed()
 
     def deliver(self, knot: int, rows: Rows) -> None:
-        """Write the records of a knot, unless the topic has them; no rows, no transaction."""
+        """Write the records of a knot, without the files of it that the topic has."""
         if not rows.count:
             return
-        link = self._connected()
-        if link.position is not None and knot <= link.position.knot:
-            return
-        before = link.position or Position(self._target.history, knot)
-        self._transact(replace(before, knot=knot), self._messages(rows))
+        position = self._claimed()
+        sizes = [1] if rows.files is None else [file.bytes for file in rows.files]
+        left = {place: sizes[place] for place in position.left(knot, len(sizes))}
+        after, shares = position, []
+        for slot, places in enumerate(spread(left, self._slots)):
+            if places:
+                after = after.sending(slot, knot, places, len(sizes))
+                shares.append(
+                    Share(slot, position.to_offset(slot), after.to_offset(slot), tuple(places))
+                )
+        if shares:
+            self._send(rows, shares, self._outgoing(), after)
 
     def delivered(self) -> int | None:
         """The last knot whose records are in the topic."""
-        position = self._connected().position
-        return None if position is None else position.knot
+        return self._claimed().whole_knot
 
     def retract(self, knots: range, rows: Rows) -> None:
         """Write a tombstone for each key of these knots, or without keys each record once more with
         the header `weft-retracts`. What had not reached the topic is left out. Keys of a changing stream
         get what they had before."""
-        position = self._connected().position
-        if not knots or position is None or knots[0] > position.knot:
+        position = self._claimed()
+        last = position.knot
+        if not knots or last is None or knots[0] > last:
             return
-        if not position.has_retracted(knots[0], knots[-1]):
-            retractions = (
-                self._retractions(rows, until=position.knot)
-                if rows.before is None
-                else self._messages(rows.before)
-            )
-            self._transact(position.retracting(knots[0], knots[-1]), retractions)
+        if position.has_retracted(knots[0], knots[-1]):
+            return
+        after = position.retracting(knots[0], knots[-1])
+        if rows.before is not None:
+            self._send_whole(rows.before, self._outgoing(), position, after)
+        else:
+            arrived = _arrived(rows.files, position, last)
+            self._send_whole(rows, self._outgoing(retracts=last), position, after, arrived)
 
     def restore(self, knot: int, rows: Rows) -> None:
         """Write the records of a knot again, if they were taken back."""
-        position = self._connected().position
-        if position is not None and position.has_retracted(knot, knot):
-            self._transact(position.restoring(knot), self._messages(rows))
+        position = self._claimed()
+        if position.has_retracted(knot, knot):
+            self._send_whole(rows, self._outgoing(), position, position.restoring(knot))
 
     def close(self) -> None:
-        """Let go of the connection."""
-        if self._link is not None:
-            self._link.close()
-            self._link = None
+        """Let go of the connections."""
+        if self._position is not None:
+            self._topic.release(self._position.claim)
+            self._position = None
 
-    def _messages(self, rows: Rows) -> Iterator[Message]:
-        columns = list(self._target.columns)
-        for batch in rows.batches():
-            marks = batch.column(WEFT).to_pylist()
-            for mark, document in zip(marks, documents(batch.select(columns)), strict=True):
-                headers = {"weft-id": mark["id"], "weft-knot": str(mark["knot"])}
-                change = document.pop(CHANGE, None)
-                if change is not None and change["op"] == EMPTIED:
-                    continue  # of a truncated table nobody knows the keys here
-                is_gone = change is not None and change["op"] == GONE
-                value = None if is_gone else to_json(document)
-                yield Message(to_key(document, self._key), value, headers)
+    def _outgoing(self, *, retracts: int | None = None) -> Outgoing:
+        return Outgoing(self._target.columns, tuple(self._key), retracts)
 
-    def _retractions(self, rows: Rows, *, until: int) -> Iterator[Message]:
-        seen = set()
-        for message in self._messages(rows):
-            if int(message.headers["weft-knot"]) > until:
-                continue
-            headers = {"weft-retracts": message.headers["weft-id"]}
-            if not self._key:
-                yield replace(message, headers=headers)
-            elif message.key not in seen:
-                seen.add(message.key)
-                yield Message(message.key, None, headers)
+    def _send_whole(
+        self,
+        rows: Rows,
+        outgoing: Outgoing,
+        position: Position,
+        after: Position,
+        places: Sequence[int] | None = None,
+    ) -> None:
+        """Send rows in one transaction of the first slot, which speaks for all."""
+        chosen = range(len(rows.files or ())) if places is None else places
+        share = Share(0, position.to_offset(0), after.to_offset(0), tuple(chosen))
+        self._send(rows, [share], outgoing, after)
 
-    def _transact(self, position: Position, messages: Iterator[Message]) -> None:
-        """Write the messages and the position together."""
+    def _send(
+        self, rows: Rows, shares: Sequence[Share], outgoing: Outgoing, after: Position
+    ) -> None:
+        """Have shares sent until all are; whatever goes wrong, what the topic has by then is asked anew."""
+        self._position = None
         try:
-            self._connected().transact(position, messages)
-        except KafkaException as error:
-            raise self._failed(error) from error
+            self._insist(rows, shares, outgoing, after.claim)
+        except BaseException:
+            self._topic.release(after.claim)
+            raise
+        self._position = after
 
-    def _connected(self) -> _Link:
+    def _insist(self, rows: Rows, shares: Sequence[Share], outgoing: Outgoing, claim: str) -> None:
+        pause, tries = PAUSE_S, 0
+        left = list(shares)
+        while left:
+            try:
+                answers = self._topic.send(claim, rows, left, outgoing)
+            except UnsentError as error:
+                raise self._failed(error.message) from error
+            outcomes = [answer.outcome for answer in answers]
+            if "fenced" in outcomes:
+                raise self._shut_out()
+            reasons = [answer.reason for answer in answers if answer.outcome == "refused"]
+            tries += "again" in outcomes
+            if reasons or tries > MOST_TRIES:
+                raise self._failed((reasons or ["another sender came between again and again"])[0])
+            left = [
+                share for share, outcome in zip(left, outcomes, strict=True) if outcome != "done"
+            ]
+            if left:
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    def _claimed(self) -> Position:
+        """Where the slots stand; they are claimed first if they are not."""
         if self._fenced is not None:
             raise self._fenced
-        if self._link is None:
+        if self._position is None:
             try:
-                self._link = _Link(self._options, self._target)
-            except KafkaException as error:
-                raise self._failed(error) from error
-        return self._link
+                self._position = self._claim()
+            except UnsentError as error:
+                raise self._failed(error.message) from error
+        return self._position
 
-    def _failed(self, error: KafkaException) -> SinkError:
-        """The error in our words. The connection is not used again: a new one starts clean."""
-        reason: KafkaError = error.args[0]
-        self._link = None
-        subject = f"Kafka topic '{self._options.topic}' at {self._options.servers}"
-        if reason.code() in FENCED:
-            self._fenced = SinkFencedError(
-                f"{subject} is written by another worker now, and this one is shut out.",
-                hint="Nothing is to be done if the pipeline moved; else two projects share a name.",
-                stream=self._target.stream,
-                topic=self._options.topic,
-            )
-            return self._fenced
+    def _claim(self) -> Position:
+        """Shut out whoever sent before, then read what they have sent, then say so in every slot.
+
+        A task that another worker has left behind may come between; it is shut out the next time.
+        """
+        is_compacted = self._target.is_current and self._options.key != ()
+        self._topic.create(self._options.partitions, COMPACTED if is_compacted else {})
+        for _ in range(MOST_TRIES):
+            claim = uuid.uuid4().hex
+            kept = self._topic.claim(claim, [0])
+            count = max(slots_of(kept[0]), self._slots)
+            kept += self._topic.claim(claim, range(1, count))
+            position = Position.from_offsets(kept, self._target.history).claiming(claim, count)
+            if self._topic.settle(claim, [position.to_offset(slot) for slot in range(count)]):
+                return position
+            self._topic.release(claim)
+        raise self._shut_out()
+
+    def _shut_out(self) -> SinkFencedError:
+        self._fenced = SinkFencedError(
+            f"{self._subject} is written by another worker now, and this one is shut out.",
+            hint="Nothing is to be done if the pipeline moved; else two projects share a name.",
+            stream=self._target.stream,
+            topic=self._options.topic,
+        )
+        return self._fenced
+
+    @property
+    def _subject(self) -> str:
+        return f"Kafka topic '{self._options.topic}' at {self._options.servers}"
+
+    def _failed(self, reason: str) -> SinkError:
+        """The error in our words."""
         return SinkError(
-            f"{subject} did not take the records of stream '{self._target.stream}': "
-            f"{reason.str()}.",
+            f"{self._subject} did not take the records of stream '{self._target.stream}': "
+            f"{reason.rstrip('.')}.",
             code="sinks.kafka",
             hint="Check that the broker is up and lets this client write. They are sent again.",
             stream=self._target.stream,
@@ -292,90 +304,16 @@ class KafkaSink:
         )
 
 
-class _Link:
-    """One life of the transactional producer, and the position read when it began."""
-
-    def __init__(self, options: KafkaOptions, target: Target) -> None:
-        # Slashes: no name of ours holds one, so that two targets never share an id.
-        name = "/".join(("weft", target.app, target.pipeline, target.stream, options.topic))
-        client = {**options.client, "bootstrap.servers": options.servers}
-        # What goes wrong with the two that live briefly is raised; they need not log it too.
-        quiet = {**client, "log_level": 0}
-        self._topic = options.topic
-        self._producer = Producer(
-            {
-                "transaction.timeout.ms": TRANSACTION_MS,
-                "linger.ms": 5,
-                "compression.type": "zstd",
-                **client,
-                "transactional.id": name,
-            },
-            logger=log,
-        )
-        is_compacted = target.is_current and options.key != ()
-        _ensure_topic(options, AdminClient(quiet), COMPACTED if is_compacted else {})
-        # Ends what an earlier producer of this name left open: only then is its position final.
-        _asked(lambda: self._producer.init_transactions(REPLY_S))
-        consumer = Consumer({**quiet, "group.id": name, "enable.auto.commit": False})
-        try:
-            place = TopicPartition(self._topic, 0)
-            kept = _asked(lambda: consumer.committed([place], timeout=REPLY_S))
-            self._group = consumer.consumer_group_metadata()
-        finally:
-            consumer.close()
-        self.position = Position.from_offset(kept[0], target.history)
-
-    def transact(self, position: Position, messages: Iterator[Message]) -> None:
-        """Write the messages and the position in one transaction."""
-        self._producer.begin_transaction()
-        for message in messages:
-            self._send(message)
-        offset = position.to_offset(self._topic)
-        producer = self._producer
-        _asked(lambda: producer.send_offsets_to_transaction([offset], self._group, REPLY_S))
-        _asked(lambda: producer.commit_transaction(TRANSACTION_MS / 1000))
-        self.position = position
-
-    def _send(self, message: Message) -> None:
-        """Queue a message; while the queue is full, wait for the broker to take some of it."""
-        headers: list[tuple[str, str | bytes | None]] = list(message.headers.items())
-        while True:
-            try:
-                self._producer.produce(self._topic, message.value, message.key, headers=headers)
-            except BufferError:
-                self._producer.poll(0.1)
-            else:
-                self._producer.poll(0)
-                return
-
-    def close(self) -> None:
-        """Disconnect; nothing is under way between two transactions."""
-        self._producer.close()
-
-
-def _asked(question: Callable[[], T]) -> T:
-    """An answer of the broker, asked again for a while where it says that this may help, as one that starts does."""
-    until = time.monotonic() + REPLY_S
-    while True:
-        try:
-            return question()
-        except KafkaException as error:
-            reason: KafkaError = error.args[0]
-            is_passing = reason.retriable() or reason.code() in STARTING
-            if not is_passing or time.monotonic() > until:
-                raise
-            time.sleep(AGAIN_S)
-
-
-def _ensure_topic(options: KafkaOptions, admin: AdminClient, settings: dict[str, str]) -> None:
-    """Create the topic with some settings when it is not there, so that a position can be kept for it."""
-    if options.topic in admin.list_topics(timeout=REPLY_S).topics:
-        return
-    partitions = options.partitions or -1
-    topic = NewTopic(options.topic, partitions, replication_factor=-1, config=settings)
-    for created in admin.create_topics([topic]).values():
-        try:
-            created.result(REPLY_S)
-        except KafkaException as error:
-            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise
+def _arrived(
+    files: Sequence[RowFile] | None, position: Position, last: int
+) -> Sequence[int] | None:
+    """Which of some files are in the topic, of the last knot perhaps not all; None for rows in memory."""
+    if files is None:
+        return None
+    count = sum(file.knot == last for file in files)
+    left = position.left(last, count)
+    return [
+        number
+        for number, file in enumerate(files)
+        if file.knot < last or (file.knot == last and file.place not in left)
+    ]

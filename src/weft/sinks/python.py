@@ -5,18 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import Limit, Mistake
 from weft.declared.read import made
 from weft.reason import reason_of
-from weft.schema.weft import WEFT
+from weft.sinks import parallel
 from weft.sinks.options import Options, SinkOptionError
+from weft.sinks.parallel import user_records
 from weft.sinks.rows import Rows
-from weft.sinks.sink import Promise, Sink, Target
+from weft.sinks.sink import Promise, Sink, SinkError, Target
 from weft.steps.module import refused_arguments
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -71,22 +72,23 @@ class PythonSink:
     promise: Promise = "at least once"
 
     def __init__(self, options: PythonOptions, target: Target) -> None:
+        self._options = options
+        self._target = target
         made = get_class(options.sink, options.arguments, stream=target.stream)
-        self._sink = made(**options.arguments)
-        taken = inspect.signature(self._sink.write).parameters.values()
-        positional = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        starred = any(p.kind is p.VAR_POSITIONAL for p in taken)
-        self._takes_knot = len(positional) > 1 or starred
+        self._takes = _taken(made.write)
+        self._retracts = callable(getattr(made, "retract", None))
+        self._is_parallel = bool(getattr(made, "parallel", False)) and target.spark is not None
+        self._sink = None if self._is_parallel else made(**options.arguments)
 
     def deliver(self, knot: int, rows: Rows) -> None:
-        """Give the records of a knot to the class, in one call; a knot without rows is left out."""
+        """Give the records of a knot to the class: in one call, or file by file where it is parallel. A knot without
+        rows is left out."""
         if not rows.count:
             return
-        records = _user_records(rows)
-        if self._takes_knot:
-            self._sink.write(records, knot)
+        if self._sink is None:
+            self._run("write", rows, self._takes)
         else:
-            self._sink.write(records)
+            self._sink.write(*(user_records(rows), knot, 0)[: self._takes])
 
     def delivered(self) -> int | None:
         """The class does not tell."""
@@ -94,23 +96,49 @@ class PythonSink:
 
     def retract(self, knots: range, rows: Rows) -> None:
         """Give the records that were rolled back to the class, if it wants to know."""
-        retract = getattr(self._sink, "retract", None)
-        if retract is not None and rows.count:
-            retract(_user_records(rows))
+        if not self._retracts or not rows.count:
+            return
+        if self._sink is None:
+            self._run("retract", rows, 1)
+        else:
+            self._sink.retract(user_records(rows))
 
     def restore(self, knot: int, rows: Rows) -> None:
         """Give the records of a knot to the class again."""
         self.deliver(knot, rows)
 
     def close(self) -> None:
-        """Close the class's object."""
-        self._sink.close()
+        """Close the class's object, where the driver has one."""
+        if self._sink is not None:
+            self._sink.close()
+
+    def _run(self, method: Literal["write", "retract"], rows: Rows, takes: int) -> None:
+        assert self._target.spark is not None
+        assert rows.files is not None
+        task = parallel.FileTask(
+            reference=self._options.sink,
+            code=self._target.code.get(self._options.sink),
+            arguments=self._options.arguments,
+            columns=self._target.columns,
+            method=method,
+            takes=takes,
+        )
+        for reason in parallel.run(self._target.spark, task, rows.files):
+            raise SinkError(
+                f"Sink '{self._options.sink}' of stream '{self._target.stream}' failed: {reason}.",
+                code="sinks.python",
+                hint="The rows are in the stream's table, and are given to it again.",
+                stream=self._target.stream,
+                sink=self._options.sink,
+            )
 
 
-def _user_records(rows: Rows) -> list[dict[str, Any]]:
-    return [
-        {name: value for name, value in record.items() if name != WEFT} for record in rows.records()
-    ]
+def _taken(write: Callable[..., Any]) -> int:
+    """How much of records, knot and file a method takes."""
+    taken = list(inspect.signature(write).parameters.values())[1:]
+    if any(one.kind is one.VAR_POSITIONAL for one in taken):
+        return 3
+    return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in taken)
 
 
 def get_class(reference: str, arguments: Mapping[str, Any], *, stream: str) -> Any:

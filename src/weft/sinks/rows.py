@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
-import pyarrow.fs
 import pyarrow.parquet as pq
 
 from weft.locations.location import is_local, locate
@@ -21,12 +19,27 @@ from weft.schema.weft import WEFT
 BATCH_ROWS = 8_192
 
 
+@dataclass(frozen=True)
+class RowFile:
+    """A Parquet file of a stream: its path or its address in an object store, and its place among those of its knot."""
+
+    path: str
+    rows: int
+    bytes: int
+    knot: int
+    place: int
+
+
 class Rows(Protocol):
     """Rows that can be gone through more than once."""
 
     @property
     def count(self) -> int:
         """How many rows there are."""
+
+    @property
+    def files(self) -> Sequence[RowFile] | None:
+        """The files that hold them, in their order; None where they are in memory."""
 
     @property
     def before(self) -> Rows | None:
@@ -43,25 +56,21 @@ class ParquetRows:
     """The rows in Parquet files, in their order."""
 
     def __init__(
-        self, paths: Iterable[str | Path], columns: Sequence[str], before: Rows | None = None
+        self, files: Iterable[RowFile], columns: Sequence[str], before: Rows | None = None
     ) -> None:
-        self._paths = [str(path) for path in paths]
+        self.files = tuple(files)
         self._columns = [*columns, WEFT]
         self.before = before
 
-    @cached_property
+    @property
     def count(self) -> int:
-        """How many rows there are, from the files' footers."""
-        total = 0
-        for path in self._paths:
-            with _open(path) as file:
-                total += file.metadata.num_rows
-        return total
+        """How many rows there are."""
+        return sum(file.rows for file in self.files)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow batches of the stream's columns and `_weft`."""
-        for path in self._paths:
-            with _open(path) as file:
+        for one in self.files:
+            with open_file(one.path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
                     yield self._whole(batch)
 
@@ -81,6 +90,7 @@ class ParquetRows:
 class TableRows:
     """Rows in memory."""
 
+    files: Sequence[RowFile] | None = None
     before: Rows | None = None
 
     def __init__(self, table: pa.Table) -> None:
@@ -139,5 +149,6 @@ def first(rows: Rows, limit: int) -> list[dict[str, Any]]:
     return list(itertools.islice(rows.records(), limit))
 
 
-def _open(path: str) -> pq.ParquetFile:
+def open_file(path: str) -> pq.ParquetFile:
+    """A Parquet file at a path or an address."""
     return pq.ParquetFile(path if is_local(path) else locate(path).open())

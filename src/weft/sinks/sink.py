@@ -7,11 +7,16 @@ after a crash, so each sink states what a reader of it can rely on: its promise.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from weft.errors import Domain, WeftError
 from weft.sinks.rows import Rows
+from weft.steps.function import FunctionVersion
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Promise = Literal["exactly once", "at least once"]
 
@@ -36,7 +41,8 @@ class SinkFencedError(SinkError):
 class Target:
     """Whose rows a sink gets. `history` names one life of the stream's table: a new table starts
     its knots anew, and what was delivered of an older one does not count for it. `is_current` if of a key the row that
-    comes last is the one that counts: so it is of products and queries, not of tables."""
+    comes last is the one that counts: so it is of products and queries, not of tables. `spark` is the session whose
+    executors send, with `parallelism` tasks if a sink says no other number; `code` has the project's own classes."""
 
     app: str
     pipeline: str
@@ -45,6 +51,9 @@ class Target:
     key: tuple[str, ...] = ()
     history: str = ""
     is_current: bool = False
+    spark: SparkSession | None = None
+    parallelism: int = 1
+    code: Mapping[str, FunctionVersion] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -75,7 +84,12 @@ class EventSink(ABC):
     The options beside the class are given to its constructor. Records are dictionaries of the
     stream's columns. After a crash the last knot may be written again: use its number, when `write`
     takes it as a second argument, to tell. Define `retract(records)` to hear of rollbacks.
+
+    One that says `parallel = True` is written to on the executors, several files at once: `write` may take the number
+    of the file in its knot as a third argument.
     """
+
+    parallel: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, records: list[dict[str, Any]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,9 +10,11 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.gate.spark import select
+from weft.lineage.facts import DataFile
 from weft.locations.location import locate
 from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
+from weft.sinks.rows import RowFile
 from weft.streams.note import TableKnot
 from weft.streams.table import EVERYTHING, Table
 
@@ -81,6 +83,14 @@ def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Re
         count += knot.note.rows
     recorded = sum(knot.note.rows for knot in knots)
     return Recent(_chunk(table, held) if held else None, recorded)
+
+
+def row_files(folder: str, knot: int, files: Iterable[DataFile]) -> list[RowFile]:
+    """The files of a knot in a table's folder, as sinks get them."""
+    return [
+        RowFile(f"{folder}/{file.path}", file.rows, file.bytes, knot, place)
+        for place, file in enumerate(files)
+    ]
 
 
 def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from weft.sinks.rows import ParquetRows, first, to_records
+from weft.sinks.rows import ParquetRows, RowFile, first, to_records
 
 
-def write(path: Path, numbers: list[int]) -> str:
+def write(path: Path, numbers: list[int]) -> RowFile:
     """A file as Spark writes it: columns in another order than the stream's, and one more."""
     marks = [{"id": str(number), "knot": 1} for number in numbers]
     pq.write_table(
         pa.table({"_weft": marks, "extra": numbers, "b": [str(n) for n in numbers], "a": numbers}),
         path,
     )
-    return str(path)
+    return RowFile(str(path), len(numbers), path.stat().st_size, knot=1, place=0)
 
 
 def test_rows_come_in_file_order_with_the_streams_columns_and_weft_last(tmp_path: Path) -> None:
@@ -32,8 +33,8 @@ def test_rows_come_in_file_order_with_the_streams_columns_and_weft_last(tmp_path
 
 
 def test_an_address_is_read_through_its_file_system(tmp_path: Path) -> None:
-    write(tmp_path / "1.parquet", [1])
-    rows = ParquetRows([(tmp_path / "1.parquet").as_uri()], ["a"])
+    file = write(tmp_path / "1.parquet", [1])
+    rows = ParquetRows([replace(file, path=(tmp_path / "1.parquet").as_uri())], ["a"])
     assert [record["a"] for record in rows.records()] == [1]
 
 

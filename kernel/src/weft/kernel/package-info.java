@@ -14,6 +14,7 @@
  *   <li>{@code table}: the knots of a stream as commits of its Delta log.
  *   <li>{@code stream}: which knots a reader of that table is given; {@code spark.stream}: as a
  *       source of Spark's.
+ *   <li>{@code sink}: rows go out to Kafka, exactly once.
  * </ol>
  *
  * <p>Below them lie {@code bytes}, {@code json} and {@code file}, and {@code spark}, the one folder
