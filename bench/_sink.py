@@ -40,7 +40,7 @@ Send = Callable[[int, Rows], None]
 
 def sink(quick: bool) -> Figures:
     """Rows a second into Kafka on two cores, the broker's work included, and how many times what a loop does."""
-    knots, rows = (4, 10_000) if quick else (10, 400_000)
+    knots, rows = (4, 10_000) if quick else (7, 200_000)
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch, _started(scratch) as kafka:
         spark = weft_session()
         try:

@@ -140,13 +140,7 @@ class KafkaSink:
             options.topic,
             # Slashes: no name of ours holds one, so that two targets never share an id.
             name="/".join(("weft", target.app, target.pipeline, target.stream, options.topic)),
-            client={
-                "max.block.ms": round(REPLY_S * 1000),
-                "default.api.timeout.ms": round(REPLY_S * 1000),
-                "request.timeout.ms": round(REPLY_S * 1000),
-                **options.client,
-                "bootstrap.servers": options.servers,
-            },
+            client={**_patience(options), **options.client, "bootstrap.servers": options.servers},
         )
         self._claimed()
 
@@ -302,6 +296,16 @@ class KafkaSink:
             stream=self._target.stream,
             topic=self._options.topic,
         )
+
+
+def _patience(options: KafkaOptions) -> dict[str, int]:
+    """How long the client waits for answers, in so far as the options do not say."""
+    unsaid = ["max.block.ms"]
+    if (
+        "request.timeout.ms" not in options.client
+    ):  # which must not be longer than that of all requests of a call
+        unsaid += ["request.timeout.ms", "default.api.timeout.ms"]
+    return dict.fromkeys(unsaid, round(REPLY_S * 1000))
 
 
 def _arrived(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -18,6 +18,7 @@ from weft.sinks.options import Options, SinkOptionError
 from weft.sinks.parallel import user_records
 from weft.sinks.rows import Rows
 from weft.sinks.sink import Promise, Sink, SinkError, Target
+from weft.steps.function import FunctionVersion
 from weft.steps.module import refused_arguments
 
 _CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -74,7 +75,12 @@ class PythonSink:
     def __init__(self, options: PythonOptions, target: Target) -> None:
         self._options = options
         self._target = target
-        made = get_class(options.sink, options.arguments, stream=target.stream)
+        made = get_class(
+            options.sink,
+            options.arguments,
+            stream=target.stream,
+            code=target.code.get(options.sink),
+        )
         self._takes = _taken(made.write)
         self._retracts = callable(getattr(made, "retract", None))
         self._is_parallel = bool(getattr(made, "parallel", False)) and target.spark is not None
@@ -141,11 +147,23 @@ def _taken(write: Callable[..., Any]) -> int:
     return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in taken)
 
 
-def get_class(reference: str, arguments: Mapping[str, Any], *, stream: str) -> Any:
-    """The class that `module:Class` names; it must have `write` and `close` and take these arguments."""
+def get_class(
+    reference: str,
+    arguments: Mapping[str, Any],
+    *,
+    stream: str,
+    code: FunctionVersion | None = None,
+) -> Any:
+    """The class that `module:Class` names; it must have `write` and `close` and take these arguments.
+
+    Where its module is not beside the worker, it is taken from the project's `code`.
+    """
     module_name, _, class_name = reference.partition(":")
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
+        if code is not None and importlib.util.find_spec(module_name.partition(".")[0]) is None:
+            found: Any = code.load()
+        else:
+            found = getattr(importlib.import_module(module_name), class_name)
     except (Exception, SystemExit) as error:
         raise SinkOptionError(
             f"Sink '{reference}' of stream '{stream}' cannot be loaded: {reason_of(error)}.",

@@ -24,8 +24,10 @@ final class JsonText {
   /** Below this a double has so few bits that one digit may do where Java writes two. */
   private static final double FEW_BITS = 1e-320;
 
-  /** Whole numbers up to here have no other shortest form. */
+  /** Of two numbers with so many digits at most, no one is written as the other. */
   private static final double EXACT = 1e15;
+
+  private static final int THOUSAND = 1000;
 
   private JsonText() {}
 
@@ -159,10 +161,9 @@ final class JsonText {
     if (Double.doubleToRawLongBits(value) < 0) {
       out.putByte('-');
     }
-    if (size < EXACT && size == Math.rint(size)) {
-      putDigits(out, (long) size, 1);
-      out.putByte('.');
-      out.putByte('0');
+    double thousandths = Math.rint(size * THOUSAND);
+    if (thousandths < EXACT && thousandths / THOUSAND == size) {
+      putThousandths(out, (long) thousandths);
       return;
     }
     // As in 123.45, 1.2345E-7: the digits, and how many of them stand before the point.
@@ -189,6 +190,20 @@ final class JsonText {
       }
     }
     putDecimal(out, digits, point);
+  }
+
+  /** Up to three digits behind the point, and one at least. */
+  private static void putThousandths(ByteSink out, long value) {
+    putDigits(out, value / THOUSAND, 1);
+    out.putByte('.');
+    int fraction = (int) (value % THOUSAND);
+    out.putByte('0' + fraction / 100);
+    if (fraction % 100 != 0) {
+      out.putByte('0' + fraction / 10 % 10);
+    }
+    if (fraction % 10 != 0) {
+      out.putByte('0' + fraction % 10);
+    }
   }
 
   private static void putDecimal(ByteSink out, String digits, int point) {

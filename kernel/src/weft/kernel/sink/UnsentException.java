@@ -24,7 +24,10 @@ public final class UnsentException extends RuntimeException {
     Throwable why = told.getCause();
     String further = why == null ? null : why.getMessage();
     String said = told.getMessage() == null ? told.getClass().getSimpleName() : told.getMessage();
-    return further == null || said.contains(further) ? said : said + " " + further;
+    if (further == null || said.contains(further)) {
+      return said;
+    }
+    return said + (said.endsWith(".") ? " " : ": ") + further;
   }
 
   /** Whether another producer has taken the place of the one that was told this. */
