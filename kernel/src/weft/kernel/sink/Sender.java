@@ -35,7 +35,7 @@ final class Sender {
           ProducerConfig.LINGER_MS_CONFIG, "5",
           ProducerConfig.BATCH_SIZE_CONFIG, "131072",
           ProducerConfig.COMPRESSION_TYPE_CONFIG, "zstd",
-          // The quickest of its levels: records are small and many, and cores are dearer than bytes.
+          // The quickest of its levels: cores are dearer here than bytes.
           ProducerConfig.COMPRESSION_ZSTD_LEVEL_CONFIG, "1");
 
   final SlotAddress address;
