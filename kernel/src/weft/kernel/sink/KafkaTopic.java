@@ -146,8 +146,7 @@ public final class KafkaTopic {
         FrameRows.of(frame.coalesce(1))
             .collect(
                 (Integer index, Iterator<InternalRow> rows) ->
-                    List.of(SendTask.send(share, outgoing, List.of(part(type, outgoing, rows))))
-                        .iterator()));
+                    SendTask.send(share, outgoing, List.of(part(type, outgoing, rows)))));
   }
 
   private static Sender.RowPart part(
