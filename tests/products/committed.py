@@ -49,13 +49,13 @@ def boundaries(world: World) -> list[Envelope]:
     """Where each transaction begins and ends, as Debezium tells it."""
     found: list[Envelope] = []
     for changes in world.transactions:
-        name = _name(changes[0].transaction)
+        begun, ended = (_name(one.transaction, one.position) for one in (changes[0], changes[-1]))
         counts = Counter(change.table for change in changes)
-        found.append({"status": "BEGIN", "id": name, "event_count": None})
+        found.append({"status": "BEGIN", "id": begun, "event_count": None})
         found.append(
             {
                 "status": "END",
-                "id": name,
+                "id": ended,
                 "event_count": len(changes),
                 "data_collections": [
                     {"data_collection": table, "event_count": count}
@@ -74,9 +74,10 @@ def cuts(world: World) -> list[dict[Key, Any]]:
 
 
 def _named(event: Envelope) -> Envelope:
-    name = _name(event["source"]["txId"])
+    name = _name(event["source"]["txId"], event["source"]["lsn"])
     return {**event, "transaction": {"id": name, "total_order": 1, "data_collection_order": 1}}
 
 
-def _name(transaction: int) -> str:
-    return f"{transaction}:{transaction * 10}"
+def _name(transaction: int, position: int) -> str:
+    """A transaction as PostgreSQL's connector names it, another way in each of its events."""
+    return f"{transaction}:{position}"

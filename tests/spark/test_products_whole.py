@@ -96,7 +96,7 @@ def test_a_transaction_is_seen_when_all_of_it_is_there_and_what_is_awaited_is_to
     with play(PROJECT, storage=tmp_path) as run:
         run.feed("left", [change(1, 1, "7:1", "c")])
         run.feed(COMMITS, [{"status": "BEGIN", "id": "7:1"}, end("7:1", left=1, right=1)])
-        assert pair(run) == [] and waits(run, "7:1")
+        assert pair(run) == [] and waits(run, "transaction 7 ")
         run.feed("right", [change(2, 1, "7:1", "c")])
         assert pair(run) == [(1, 1)] and waits(run, "")
         # The next one is whole before the one that was committed first.

@@ -10,7 +10,7 @@ from weft.loading.document import Path
 from weft.loading.problem import Problems
 from weft.loading.read import Draft, DraftStream
 from weft.products.assembly import assemble
-from weft.products.boundary import NEEDED, tells_transactions, topic_of
+from weft.products.boundary import COLUMNS, NEEDED, tells_transactions, topic_of
 from weft.products.reading import TableColumns
 from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
@@ -99,7 +99,8 @@ def check_boundary(product: Product, inputs: Sequence[StreamSpec]) -> None:
     if product.transactions is None:
         return
     ends = streams[product.transactions]
-    lacking = [name for name in NEEDED if ends.schema.find(name) is None]
+    found = {name: ends.schema.find(name) for name in NEEDED}
+    lacking = [name for name, one in found.items() if one != COLUMNS.get(name)]
     if not tells_transactions(ends.source) or lacking:
         raise ProductError(
             f"Product {product.name!r} waits for the transactions of {ends.name!r}, which does not tell them.",

@@ -3,6 +3,7 @@ package weft.kernel.change;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.functions;
@@ -44,6 +45,23 @@ record Boundaries(int table, List<String> topics) implements Serializable {
     Column missing = functions.when(isStrange, functions.lit(MISSING));
     Column known = failed == null ? functions.lit(null).cast(DataTypes.StringType) : failed;
     return functions.when(op.isin("d", "t"), missing).otherwise(functions.coalesce(missing, known));
+  }
+
+  /**
+   * The name of a transaction, the same in all of its events: PostgreSQL's connector writes the
+   * place of each behind its number, as in 755:24241568.
+   */
+  static byte[] nameOf(byte[] id) {
+    int colon = -1;
+    for (int at = 0; id != null && at < id.length; at++) {
+      boolean isDigit = id[at] >= '0' && id[at] <= '9';
+      if (id[at] == ':' && at > 0 && colon < 0) {
+        colon = at;
+      } else if (!isDigit) {
+        return id;
+      }
+    }
+    return colon < 0 ? id : Arrays.copyOf(id, colon);
   }
 
   /** The number of the table that a collection of the database is, or -1 for none of these. */

@@ -150,7 +150,7 @@ final class ChangeEngine implements Engine {
       Changed change = Changed.read(in);
       records += (kind & TableRows.COUNTS) != 0 ? 1 : 0;
       if (held != null) {
-        byte[] transaction = in.getArray();
+        byte[] transaction = Boundaries.nameOf(in.getArray());
         held.add(new HeldChange(kind, change, transaction), table, in.getInt());
       } else {
         tables.take(table, kind, change);

@@ -109,10 +109,13 @@ final class WholeTransactions {
   }
 
   private void addEnd(Changed change) {
+    if (!change.isAlive()) { // a rule has taken it away
+      return;
+    }
     UnsafeRow row = RowBytes.reading(change.row(), type.size());
     int status = type.fieldIndex("status");
     int collections = type.fieldIndex("data_collections");
-    byte[] id = row.getUTF8String(type.fieldIndex("id")).getBytes();
+    byte[] id = Boundaries.nameOf(row.getUTF8String(type.fieldIndex("id")).getBytes());
     boolean isEnd = !row.isNullAt(status) && row.getUTF8String(status).toString().equals("END");
     if (!isEnd || store.get(known(id)) != null) {
       return;
