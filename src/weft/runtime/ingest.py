@@ -13,7 +13,6 @@ from weft.lineage.ledger import Ledger
 from weft.runtime.event_clock import EventClock
 from weft.runtime.shape import row_ledger
 from weft.runtime.spine import Written
-from weft.runtime.watched import WatchedColumns
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import WEFT
 from weft.sources.feed import Feed
@@ -39,7 +38,6 @@ class Ingest:
         self._run = run
         self._clock = EventClock(run.stream.watermarks)
         self._parsing = parsing_of(run.stream, fed=run.feed is not None)
-        self._watched = WatchedColumns(run)
 
     @property
     def schema(self) -> Schema:
@@ -69,7 +67,6 @@ class Ingest:
         return self._run.stream.watermarks.ahead != "dead"
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        self._watched.check()
         rows = parse(frame, self._parsing, source=self._run.stream.name)
         columns = [(name, quoted(name)) for name in self.schema.names]
         weft = arrived(self._run.stream.name)

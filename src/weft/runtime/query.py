@@ -19,6 +19,7 @@ from weft.reason import told
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
+from weft.runtime.watched import WatchedColumns
 from weft.sources.spark.pulled import take_failure
 from weft.sources.stream import tick
 from weft.streams import read
@@ -50,6 +51,7 @@ class Query:
         self._failure: BaseException | None = None
         self._cancelled: str | None = None
         self._began: float | None = None
+        self._watched = WatchedColumns(run)
         self._query = self._start()
 
     def _start(self) -> StreamingQuery:
@@ -75,6 +77,7 @@ class Query:
             raise DrainingError
         self._began = time.monotonic()
         try:
+            self._watched.check()
             weave_batch(frame, batch, run=self.run)
         except CrashError:
             self.has_crashed = True

@@ -51,7 +51,12 @@ class NewestEvents:
             return found
         except KafkaException as error:
             raise SourceError(
-                f"topic {self._topic!r} at {self._servers} cannot be read: {error.args[0].str()}"
+                f"topic {self._topic!r} at {self._servers} cannot be read: {error.args[0].str()}",
+                code="source.kafka-away",
+                domain="external",
+                retryable=True,
+                hint="Check that the broker is up and lets this client read. It is asked again.",
+                topic=self._topic,
             ) from error
 
     def close(self) -> None:
