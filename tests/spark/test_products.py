@@ -288,6 +288,14 @@ def test_a_document_is_served_by_its_key_now_and_as_of_a_knot(tmp_path: Path) ->
         assert then["document"] == profile("ann") and then["knot"] == 1
         missing = run.api.get("/products/profile/nobody")
         assert missing.status_code == 404 and missing.json()["code"] == "product.no-document"
+        kept = run.knots("users")[-1].number
+        run.attach(stream="users", steps=[{"set": {"username": "upper(username)"}}], id="loud")
+        run.feed("users", [log("u", **user("ann")), log("c", **user("bob"))])
+        run.feed("users", [log("d", **user("bob"))])
+        assert run.api.get("/products/profile/ann@x").json()["document"]["username"] == "ANN"
+        assert run.api.get("/products/profile/bob@x").status_code == 404
+        run.rollback("users", to=kept)
+        assert run.api.get("/products/profile/ann@x").json()["document"]["username"] == "ann"
         run.feed("users", [log("c", **user("[1]", "[1]"))])
         odd = run.api.get("/products/profile/[1]").json()
         assert odd["document"]["username"] == "[1]"  # the key of a single column is never a list

@@ -112,7 +112,12 @@ class Processing:
 
     parallelism: Annotated[int, Key(whole(1, 10_000), "Partitions that work goes into.", 8)] = 2
     queue_size: Annotated[
-        int, Key(whole(1, 10**9), "Records that a batch admits at most.", 50_000)
+        int,
+        Key(
+            whole(1, 10**9),
+            "Records that a batch admits at most; products and queries, ten times as many.",
+            50_000,
+        ),
     ] = 10_000
     checkpoint_interval: Annotated[
         float,

@@ -58,6 +58,12 @@ class Counted:
         self.rows_out += sum(output.rows for output in facts.outputs.values())
 
 
+CATCH_UP = 10
+"""So many times more rows than others what is made of changing streams admits to a batch, when it is behind."""
+MOST_CHANGES = 100_000
+"""And no more than these, which are in memory at once."""
+
+
 @dataclass
 class RunningPipeline:
     """One pipeline on one worker, from lease to lease."""
@@ -150,9 +156,21 @@ class RunningPipeline:
         tables = [self.storage.table(other) for other in self.inputs]
         return TableReading(
             after=self.begin(self.inputs[position]),
-            most_rows=self.project.processing.queue_size,
+            most_rows=self._most_rows,
             waiting=Waiting(self.query, () if position else (self.name, *names, *tables)),
         )
+
+    @property
+    def _most_rows(self) -> int:
+        """How many rows of an input a batch admits.
+
+        What is made of changing streams takes more when it is behind, as when it is new: of many changes of a row in
+        one batch only the newest goes any further.
+        """
+        queued = self.project.processing.queue_size
+        if self.spec is None or not self.spec.is_current:
+            return queued
+        return max(queued, min(queued * CATCH_UP, MOST_CHANGES))
 
     def begin(self, stream: str) -> int:
         """The knot of an input behind which the first batch begins: rows that are gone by then are never read."""

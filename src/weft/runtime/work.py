@@ -30,6 +30,7 @@ from weft.runtime.find import (
     find_panes,
     find_record,
 )
+from weft.runtime.key_index import KeyIndex
 from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
@@ -57,6 +58,7 @@ class Work:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
+        self._indexes: dict[str, KeyIndex] = {}
 
     def do(self, kind: str, arguments: dict[str, Any]) -> Any:
         """Do one piece of work and return its result."""
@@ -174,7 +176,7 @@ class Work:
 
     def _document(self, **asked: Any) -> dict[str, Any] | None:
         """The newest row of a key of a changing stream."""
-        return find_document(self._worker, **asked)
+        return find_document(self._worker, self._indexes, **asked)
 
     def _causes(self, **asked: Any) -> list[dict[str, Any]]:
         """The changes that made a document what it is."""
