@@ -223,7 +223,7 @@ class RunningPipeline:
     def complete(self, knot: Knot, facts: Facts) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""
         watch = self.stream.watch
-        series = series_of(self._rows(facts), watch) if watch.of else {}
+        series = series_of(self._rows(knot.number, facts), watch) if watch.of else {}
         body = {**self._holder(), "facts": codec.to_form(facts), "series": series}
         try:
             self.client.insist("POST", self._path(knot, "complete"), body)
