@@ -31,7 +31,6 @@ final class Sender {
   private static final Map<String, Object> DEFAULTS =
       Map.of(
           ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, "120000",
-          ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "120000",
           ProducerConfig.LINGER_MS_CONFIG, "5",
           ProducerConfig.BATCH_SIZE_CONFIG, "131072",
           ProducerConfig.COMPRESSION_TYPE_CONFIG, "zstd",
