@@ -9,8 +9,8 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from confluent_kafka import Producer
@@ -46,8 +46,10 @@ def sink(quick: bool) -> Figures:
         try:
             _check(spark, kafka, f"{scratch}/small")
             found = _prepared(spark, f"{scratch}/storage", knots=knots, rows=rows)
-            loop = _loop(kafka, "loop")
-            with closing(_open(spark, kafka, "executors")) as executors:
+            with (
+                _loop(kafka, "loop") as loop,
+                closing(_open(spark, kafka, "executors")) as executors,
+            ):
                 # Turn by turn, so that what else the machine does meets both.
                 taken = _alternate({"loop": loop, "executors": executors.deliver}, found)
         finally:
@@ -89,7 +91,8 @@ def _open(spark: SparkSession, kafka: Kafka, topic: str) -> sinks.Sink:
     )
 
 
-def _loop(kafka: Kafka, topic: str) -> Send:
+@contextmanager
+def _loop(kafka: Kafka, topic: str) -> Iterator[Send]:
     kafka.create_topic(topic, partitions=PARTITIONS)
     settings = {"linger.ms": 5, "compression.type": "zstd", "transactional.id": topic}
     producer = Producer({"bootstrap.servers": kafka.servers, **settings})
@@ -104,7 +107,8 @@ def _loop(kafka: Kafka, topic: str) -> Send:
                 _produce(producer, topic, to_key(document, ("id",)), to_json(document), headers)
         producer.commit_transaction(120)
 
-    return by_loop
+    yield by_loop
+    producer.close()
 
 
 def _produce(
@@ -138,8 +142,10 @@ def _alternate(sides: dict[str, Send], knots: dict[int, ParquetRows]) -> dict[st
 
 def _check(spark: SparkSession, kafka: Kafka, root: str) -> None:
     """Both sides must send the same records, byte for byte."""
-    loop = _loop(kafka, "loop-checked")
-    with closing(_open(spark, kafka, "executors-checked")) as executors:
+    with (
+        _loop(kafka, "loop-checked") as loop,
+        closing(_open(spark, kafka, "executors-checked")) as executors,
+    ):
         for number, rows in _prepared(spark, root, knots=2, rows=5_000).items():
             loop(number, rows)
             executors.deliver(number, rows)
