@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,8 @@ def test_a_file_is_written_read_and_replaced(place: Location) -> None:
     with file.open() as opened:
         opened.seek(3)
         assert opened.read(2) == b"on"
+        assert opened.seek(-1, os.SEEK_END) == 5
+        assert opened.read() == b"d"
     assert file.exists()
     assert (place / "a").exists()
 

@@ -20,7 +20,8 @@ from weft.locations import pieces
 from weft.locations.location import AddressError, Location, UnreachableError
 
 if TYPE_CHECKING:
-    from hdfs_native import Client
+    from _typeshed import WriteableBuffer as Buffer
+    from hdfs_native import Client, FileReader
 
 SCHEME = "hdfs://"
 
@@ -100,7 +101,7 @@ class HdfsLocation:
 
     def open(self) -> io.BufferedIOBase:
         with _asking(self.address):
-            return io.BufferedReader(self._client.read(self.path))
+            return io.BufferedReader(HdfsFile(self._client.read(self.path)))
 
     def write(self, content: bytes) -> None:
         building = self._build(content)
@@ -170,6 +171,32 @@ class HdfsLocation:
 
     def free(self) -> int | None:
         return None
+
+
+class HdfsFile(io.RawIOBase):
+    """A file that is being read, as Python's buffers want one: its client's does not say where a seek has led."""
+
+    def __init__(self, file: FileReader) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._file.seek(offset, whence)
+        return self._file.tell()
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer)
+        content = self._file.read(len(view))
+        view[: len(content)] = content
+        return len(content)
 
 
 @lru_cache
