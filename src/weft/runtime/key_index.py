@@ -53,8 +53,9 @@ class KeyIndex:
         for file in knot.files:
             table = pq.read_table(f"{path}/{file.path}", columns=self._columns)
             columns = [table.column(name).to_pylist() for name in self._columns]
-            number = knot.note.knot
-            self._newest.update((_hash(key), number) for key in zip(*columns, strict=True))
+            for key in zip(*columns, strict=True):
+                name = _hash(key)
+                self._newest[name] = max(knot.note.knot, self._newest.get(name, 0))
 
 
 def _hash(key: Sequence[Any]) -> int:
