@@ -14,6 +14,7 @@ from weft.products.boundary import COLUMNS, NEEDED, tells_transactions, topic_of
 from weft.products.reading import TableColumns
 from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
+from weft.products.write import stored_product
 from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
 from weft.schema.change import with_change
 
@@ -73,7 +74,7 @@ def document_stream(
         writer=spec.name,
         changing=True,
     )
-    return replace(spec, inputs=product.inputs(), product=codec.to_form(product)), stream
+    return replace(spec, inputs=product.inputs(), product=stored_product(product)), stream
 
 
 def _product(spec: PipelineSpec, tables: Mapping[str, TableColumns]) -> Product:

@@ -18,6 +18,7 @@ from weft.loading.kind import read_sinks, read_source
 from weft.products.read import read_product
 from weft.products.sql import tables_of
 from weft.products.tree import ProductError
+from weft.products.write import stored_product
 from weft.project.definition import (
     HistorySpec,
     PipelineSpec,
@@ -213,7 +214,7 @@ def read_assembly(name: str, cursor: Cursor) -> PipelineSpec | None:
     if "sql" in cursor.value:
         return _queried(name, cursor, sinks)
     return PipelineSpec(
-        name, product.inputs(), to=name, sinks=sinks, product=codec.to_form(product)
+        name, product.inputs(), to=name, sinks=sinks, product=stored_product(product)
     )
 
 

@@ -1,10 +1,11 @@
-"""A product as its author would write it in a project file: what `read` reads. Called where a deployed project is
-checked again as its file was."""
+"""A product as its author would write it in a project file, which `read` reads, and as a project keeps it. Called where
+projects are loaded, and where a deployed one is checked again as its file was."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from weft import codec
 from weft.products.tree import Part, Product
 
 
@@ -19,6 +20,14 @@ def write_product(product: Product) -> dict[str, Any]:
             "transactions": product.transactions,
         }
     )
+
+
+def stored_product(product: Product) -> dict[str, Any]:
+    """The form in which a project keeps it: without what was not said, as it was before that could be."""
+    form = codec.to_form(product)
+    if product.transactions is None:
+        del form["transactions"]
+    return form
 
 
 def _part(part: Part) -> dict[str, Any]:

@@ -49,6 +49,20 @@ def test_what_is_deployed_is_what_was_written() -> None:
         assert checked(one.to_dict()).hash == one.hash
 
 
+def test_a_product_that_waits_for_no_transactions_is_kept_as_before_one_could() -> None:
+    commits = {"topic": "app.transaction", "transactions": True, "key": "id"}
+    waiting = load(
+        {
+            "app_name": "shop",
+            "tables": {**TABLES, "commits": commits},
+            "products": {"pages": {**PARTS, "transactions": "commits"}},
+        }
+    )
+    assert checked(waiting.to_dict()).hash == waiting.hash
+    assert waiting.pipeline("pages").inputs == ("users", "stars", "commits")
+    assert set(project(**PARTS).pipeline("pages").product or ()) == {"name", "root", "parallelism"}
+
+
 def test_a_table_and_a_product_say_that_their_rows_replace_one_another() -> None:
     found = project(**PARTS)
     assert all(found.stream(name).changing for name in ("users", "stars", "pages"))
