@@ -48,16 +48,18 @@ from weft.sources.postgres.changes import LogPosition
 from weft.sources.postgres.slot import SlotRecord
 from weft.steps.function import FunctionVersion
 from weft.steps.step import steps_from
+from weft.streams.floor import LogFloor
 from weft.streams.note import Definitions, Note
 from weft.streams.storage import Owner
 from weft.weaver.alerts import Alert
 from weft.weaver.catalog import Deployed, KnownSchema, Pipeline, Stream
+from weft.weaver.compacting import CompactedRows
 from weft.weaver.decisions import Judged, ScalingDecision
 from weft.weaver.events import Event
 from weft.weaver.expiring import ExpiredRows
 from weft.weaver.functions import DeployRecord
 from weft.weaver.identity import StoreRecord
-from weft.weaver.knots import Batch, Head, Use
+from weft.weaver.knots import Batch, Head, KnotFloor, Use
 from weft.weaver.leases import Lease
 from weft.weaver.loads import LoadPage
 from weft.weaver.watching import AnomalyRecord
@@ -345,6 +347,8 @@ RICH_OPERATION = Operation(
         steps.CompareRows("revenue", 3, 9),
         steps.Clear(),
         steps.Expire("orders", 3, 9, 70, 7000),
+        steps.Compact("orders", 9),
+        steps.Forget("orders", 5),
         steps.LetGo(("clean", "revenue")),
     ),
     asked=MOMENT,
@@ -435,6 +439,21 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
     Event: (
         Event(1, "project.deployed", MOMENT),
         Event(12, "knot.tied", LATER, {"stream": "orders", "knot": 3, "rows": {"orders": 8}}),
+    ),
+    CompactedRows: (
+        CompactedRows(7, MOMENT, "compact-0a1b2c3d"),
+        CompactedRows(9, LATER, "compact-0a1b2c3d", vacuumed=12),
+    ),
+    KnotFloor: (
+        KnotFloor(5, None, MOMENT, "expire-0a1b2c3d"),
+        KnotFloor(9, "cd" * 32, LATER, "expire-0a1b2c3d"),
+    ),
+    LogFloor: (
+        LogFloor(4, 5, 3),
+        LogFloor(
+            *(8, 9, 7, {"schemaString": "{}"}),
+            definitions=Definitions(pipeline={"name": "orders"}, rules=({"id": "big"},)),
+        ).summed(),
     ),
     ExpiredRows: (ExpiredRows(7, MOMENT, "expire-0a1b2c3d"),),
     FilledPart: (

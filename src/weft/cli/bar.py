@@ -54,8 +54,10 @@ class Bar(Shown):
                 self._progress.reset(
                     self._task, description=f"Hashing the rows of {self._stage}", total=total
                 )
+            last = None
             for one in rehash(paths):
-                if self._progress is not None:
+                if self._progress is not None and one.path != last:
+                    last = one.path
                     self._progress.advance(self._task, locate(one.path).size())
                 yield one
 

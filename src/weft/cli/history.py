@@ -69,6 +69,27 @@ def trim(terminal: Terminal, stream: str, dry_run: bool, note: str | None, autho
 
 @history.command()
 @click.argument("stream", shell_complete=completion.streams)
+@click.option("--dry-run", is_flag=True, help="Only say which knots.")
+@click.option("--note", help="Why.")
+@click.option("--author", default=getpass.getuser, help="Who; default: the user that types this.")
+@asks_weaver
+def compact(terminal: Terminal, stream: str, dry_run: bool, note: str | None, author: str) -> None:
+    """Put the small files of old knots of STREAM together into few large ones, now.
+
+    The weaver does so by itself as the stream grows. Rows, knots and hashes stay as they are, for every reader; files
+    that are replaced are deleted after a while.
+    """
+    found = terminal.post(
+        path_to("history", stream, "compact"),
+        {"note": note, "author": author},
+        doing=f"Putting files of {stream} together",
+        dry_run="true" if dry_run else None,
+    )
+    terminal.show(found, _render_compact)
+
+
+@history.command()
+@click.argument("stream", shell_complete=completion.streams)
 @click.option(
     "--knots", metavar="FIRST..LAST", required=True, callback=knot_range, help="Which knots."
 )
@@ -117,7 +138,7 @@ def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
     from weft.cli.output import moment
 
     output.table(
-        ["STREAM", "FROM", "SINCE", "ROWS", "SIZE", "STATES", "KEEPS", "GOES"],
+        ["STREAM", "FROM", "SINCE", "ROWS", "SIZE", "FILES", "STATES", "KEEPS", "GOES"],
         (
             [
                 one["stream"],
@@ -125,6 +146,7 @@ def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
                 moment(one["since"], brief=output.is_narrow),
                 one["rows"],
                 _size(one["bytes"]),
+                one["files"],
                 _size(one["states"]["bytes"]) if one["states"] else None,
                 _limits(one["keeps"]),
                 _goes(one["next"]),
@@ -132,7 +154,7 @@ def _render_list(output: Printer, found: list[dict[str, Any]]) -> None:
             for one in found
         ),
         empty="There are no streams yet.",
-        optional=("STATES", "GOES"),
+        optional=("FILES", "STATES", "GOES"),
         gives=("GOES",),
     )
 
@@ -147,6 +169,7 @@ def _render_one(output: Printer, one: dict[str, Any]) -> None:
         "stream": one["stream"],
         "rows": kept,
         "size": f"{plural(one['rows'], 'row')} in {plural(one['knots'], 'knot')}, {_size(one['bytes'])}",
+        "files": "not known here" if one["files"] is None else f"{one['files']:,}",
         "gone": f"the rows of knots up to {one['expired']}" if one["expired"] else "nothing",
         "keeps": _limits(one["keeps"]),
     }
@@ -201,9 +224,32 @@ def _render_trim(output: Printer, found: dict[str, Any]) -> None:
         output.line(f"To trim {found['stream']}:")
     elif found["status"] == "done":
         done = found["result"]
+        if "upto" in done:
+            output.line(
+                f"{found['id']}: the rows of knots up to {done['upto']} of {found['stream']} are gone "
+                f"({done['files']:,} files, {_size(done['bytes'])})."
+            )
+        if "first" in done:
+            output.line(f"{found['id']}: {found['stream']} begins with knot {done['first']} now.")
+    else:
         output.line(
-            f"{found['id']}: the rows of knots up to {done['upto']} of {found['stream']} are gone "
-            f"({done['files']:,} files, {_size(done['bytes'])})."
+            f"{found['id']} is {found['status']}; `weft operation show {found['id']}` says how far it is."
+        )
+    for number, step in enumerate(found["steps"], start=1):
+        output.line(f"  {number}. {step}")
+
+
+def _render_compact(output: Printer, found: dict[str, Any]) -> None:
+    if found["status"] == "nothing":
+        output.line(f"{found['stream']} has no knots that are old enough.")
+        return
+    if found["status"] == "planned":
+        output.line(f"To put files of {found['stream']} together:")
+    elif found["status"] == "done":
+        done = found["result"]
+        output.line(
+            f"{found['id']}: {done['replaced']:,} files of {found['stream']} are {done['made']:,} now; "
+            f"{done['files']:,} that were replaced before are deleted ({_size(done['bytes'])})."
         )
     else:
         output.line(

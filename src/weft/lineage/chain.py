@@ -24,6 +24,11 @@ class Line:
     start: int = 0
     """The files of knots up to this one are not read: a verification since a later knot was asked for."""
 
+    floor: int = 0
+    """The first knot that is kept; those before it are forgotten. 0 where all are."""
+    before: str | None = None
+    """The hash of the knot before the floor."""
+
     @property
     def pending(self) -> Knot | None:
         """The knot whose batch is running, or was when the worker died."""
@@ -81,6 +86,14 @@ def _check_status(line: Line, knot: Knot, where: str, report: Verification) -> N
 
 
 def _check_link(line: Line, knot: Knot, where: str, report: Verification) -> None:
+    if knot.number == line.floor:
+        report.expect(
+            knot.previous_hash == line.before,
+            "knot.broken-chain",
+            where,
+            "it is the first that is kept, and follows another knot than was written down",
+        )
+        return
     if knot.previous is None:
         report.expect(
             knot.previous_hash is None,
@@ -138,6 +151,8 @@ def check_consumed(line: Line, report: Verification) -> None:
     """Each live knot begins where the one before it ended: nothing was passed over, and nothing taken twice."""
     for number in line.live:
         knot = line.knots[number]
+        if number == line.floor:
+            continue
         before = line.knots.get(knot.previous) if knot.previous is not None else None
         ends = before.offsets.end if before else (None,) * len(knot.offsets.start)
         report.expect(
@@ -150,11 +165,19 @@ def check_consumed(line: Line, report: Verification) -> None:
 
 
 def check_inputs(
-    line: Line, written: Mapping[str, Mapping[int, int]], report: Verification
+    line: Line,
+    written: Mapping[str, Mapping[int, int]],
+    floors: Mapping[str, int],
+    report: Verification,
 ) -> None:
-    """What each live knot consumed is what its inputs' live knots wrote: their hashes add up."""
+    """What each live knot consumed is what its inputs' live knots wrote: their hashes add up.
+
+    `floors` are the first knots of streams that are kept; what consumed older ones is not asked about.
+    """
     for number in line.live:
         knot = line.knots[number]
+        if any(parent.first < floors.get(parent.stream, 0) for parent in knot.parents):
+            continue
         for step in knot.steps:
             if step.input_hash is None:
                 continue

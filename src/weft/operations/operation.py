@@ -26,7 +26,9 @@ from weft.operations.step import (
     describe,
 )
 
-Kind = Literal["rollback", "fill", "repartition", "recompute", "backup", "replay", "expire"]
+Kind = Literal[
+    "rollback", "fill", "repartition", "recompute", "backup", "replay", "expire", "compact"
+]
 Grip = Literal["claimed", "paused", "stopped"]
 
 

@@ -324,6 +324,33 @@ class Expire:
         return [f"let the rows of {knots} go ({self.rows:,} rows, {self.bytes:,} bytes)"]
 
 
+@dataclass(frozen=True)
+class Forget:
+    """Forget the oldest knots of a stream, of which no rows are kept; the line begins with a later one."""
+
+    stream: str
+    first: int
+    """The first knot that stays."""
+    kind: Literal["forget"] = "forget"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        return [f"forget the knots of {self.stream} before {self.first}"]
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Put the small files of old knots together into few large ones; every row stays where its readers look."""
+
+    stream: str
+    upto: int
+    kind: Literal["compact"] = "compact"
+
+    def describe(self) -> list[str]:
+        """What it does, a line each."""
+        return [f"put the files of knots up to {self.upto} of {self.stream} together"]
+
+
 Step = Annotated[
     Stop
     | Plan
@@ -344,14 +371,16 @@ Step = Annotated[
     | CompareRows
     | Clear
     | Expire
+    | Forget
+    | Compact
     | LetGo,
     Field(discriminator="kind"),
 ]
 
-UNDOABLE = (Stop, Plan, CutCheckpoint, CatchUp, Pause, Divide, Copy, Rerun, CompareRows)
+UNDOABLE = (Stop, Plan, CutCheckpoint, CatchUp, Pause, Divide, Copy, Rerun, CompareRows, Compact)
 """Steps after which everything can still be as it was."""
 
-GIVE_UP = (Plan, CatchUp, JoinLive, Divide, Copy, Rerun, CompareRows)
+GIVE_UP = (Plan, CatchUp, JoinLive, Divide, Copy, Rerun, CompareRows, Compact)
 """Steps whose failure for good ends the operation by itself: nothing is lost by giving it up."""
 
 

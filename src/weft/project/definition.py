@@ -17,6 +17,7 @@ from weft.declared.key import Key
 from weft.declared.limit import Limit, Mistake, choice, number, whole
 from weft.declared.read import nested
 from weft.errors import WeftError
+from weft.project.compaction import CompactionSpec
 from weft.project.name import slug
 from weft.project.provenance import LAZY, ProvenanceSpec
 from weft.project.timing import ClockKind
@@ -162,6 +163,15 @@ class Processing:
             unsaid="see below",
         ),
     ] = ScalingSpec()
+    compaction: Annotated[
+        CompactionSpec,
+        Key(
+            nested(CompactionSpec, "a mapping such as {every: 100}"),
+            "When small files are put together: see [how to keep history](../how-to/keep-history.md).",
+            {"every": 500, "apart": 200},
+            unsaid="see below",
+        ),
+    ] = field(default_factory=CompactionSpec)
 
 
 @dataclass(frozen=True)
@@ -192,7 +202,7 @@ class WatermarkSpec:
 
 @dataclass(frozen=True)
 class HistorySpec:
-    """How much of a stream's rows is kept; knots, and what somebody still needs, always are."""
+    """How much of a stream's rows is kept, and how many knots without rows; what somebody still needs always is."""
 
     keep_days: Annotated[
         float | None,
@@ -212,6 +222,14 @@ class HistorySpec:
             unsaid="rows of any size are kept",
         ),
     ] = None
+    keep_knots: Annotated[
+        int,
+        Key(
+            whole(1, 10**12),
+            "So many of the newest knots are not forgotten when their rows are gone; older ones are.",
+            1000,
+        ),
+    ] = 10_000
 
 
 @dataclass(frozen=True)

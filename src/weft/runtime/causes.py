@@ -21,7 +21,9 @@ from weft.runtime.trial import plain
 from weft.schema.change import CHANGE, EMPTIED
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
+from weft.sinks.rows import FilePart
 from weft.streams.current import Newest, newest_of
+from weft.streams.pieces import parts_of, read_parts
 from weft.streams.tables import Tables
 
 if TYPE_CHECKING:
@@ -46,8 +48,7 @@ def find_causes(
     for name in made_of.tables():
         table = opened.open(name)
         knots = table.knots(to=upto.get(name, 0)) if table.exists() else []
-        files = [f"{table.path}/{file.path}" for knot in knots for file in knot.files]
-        tables[name] = _Table(forked, files, worker.project.stream(name).key)
+        tables[name] = _Table(forked, parts_of(table.path, knots), worker.project.stream(name).key)
     found = [_Found("", root, row) for row in tables[root.table].of_key(key, root.filter)]
     _grow(found, tables)
     return [one.cause(tables) for one in found]
@@ -109,14 +110,16 @@ def _grow(parents: list[_Found], tables: Mapping[str, _Table]) -> None:
 class _Table:
     """The recorded changes of a table, and the rows that they left."""
 
-    def __init__(self, spark: SparkSession, files: Sequence[str], key: tuple[str, ...]) -> None:
+    def __init__(
+        self, spark: SparkSession, files: Sequence[FilePart], key: tuple[str, ...]
+    ) -> None:
         self._spark = spark
         self._files = files
         self.key = key
 
     @cached_property
     def frame(self) -> DataFrame:
-        return self._spark.read.option("mergeSchema", "true").parquet(*self._files)
+        return read_parts(self._spark, self._files)
 
     def of_key(self, key: Sequence[str], filter: str | None) -> list[Newest]:
         """The row of a key that is written as text."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,8 +15,10 @@ from weft.runtime.key_index import KeyIndex
 from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json
+from weft.sinks.rows import FilePart
 from weft.streams.current import current
 from weft.streams.note import TableKnot
+from weft.streams.pieces import parts_of
 from weft.streams.table import EVERYTHING
 from weft.streams.tables import Tables
 
@@ -90,21 +93,27 @@ def _scanned(
 ) -> list[dict[str, Any]]:
     """The rows of a key, from the newest knot on."""
     found: list[dict[str, Any]] = []
-    for knot in reversed(knots):
-        for file in knot.files:
-            found += _rows(f"{path}/{file.path}", spec, key)
+    for together in _newest_first(knots):
+        for part in parts_of(path, together):
+            found += _rows(part, spec, key)
         if found and spec.writer is not None:
             break  # what a pipeline writes it writes in order: the newest knot has the newest row
     return found
 
 
-def _rows(path: str, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
+def _newest_first(knots: Sequence[TableKnot]) -> Iterator[list[TableKnot]]:
+    """Knots from the newest on, those that share a file together."""
+    for _, together in groupby(reversed(knots), key=lambda one: one.shared or one.note.knot):
+        yield list(reversed(list(together)))
+
+
+def _rows(part: FilePart, spec: StreamSpec, key: list[str]) -> list[dict[str, Any]]:
     condition: pc.Expression | None = None
-    for name, value in zip(spec.key, _values(path, spec, key), strict=True):
+    for name, value in zip(spec.key, _values(part.path, spec, key), strict=True):
         equal = pc.field(name) == value
         condition = equal if condition is None else condition & equal
-    table = pq.read_table(path, filters=condition)
-    return [row for batch in table.to_batches() for row in documents(batch)]
+    table = pq.read_table(part.path, filters=condition)
+    return [row for batch in table.to_batches() for row in documents(part.of(batch))]
 
 
 def _values(path: str, spec: StreamSpec, key: list[str]) -> list[pa.Scalar]:

@@ -21,7 +21,11 @@ POINTS = (
     "deliver",  # sinks have the rows, the knot is not complete
     "recorded",  # the knot is complete, Spark has not committed the batch
 )
-BESIDE = ("expired",)  # a table has let go of rows, their files still lie there
+BESIDE = (
+    "expired",  # a table has let go of rows, their files still lie there
+    "compacting",  # rows are put together in a file, no table knows of it
+    "compacted",  # a table has the file, those that it replaces still lie there
+)
 """Points in what a worker does beside its pipelines."""
 
 

@@ -17,6 +17,7 @@ from weft.schema.schema import Schema, quote
 from weft.schema.weft import WEFT
 from weft.steps.compile import compile_steps
 from weft.steps.step import steps_from
+from weft.streams.pieces import parts_of, read_parts
 from weft.streams.table import EVERYTHING, Table
 
 if TYPE_CHECKING:
@@ -94,8 +95,11 @@ def find_dropped(
     found = []
     for stream, paths in files.items():
         table = Table(spark, worker.storage.table(stream))
-        held = [path for path in paths if (locate(table.path) / path).exists()]
-        if held and table.exists():
+        if not table.exists():
+            continue
+        names = (*paths, *table.cut_files())
+        held = [path for path in names if (locate(table.path) / path).exists()]
+        if held:
             columns = StructType.fromJson(table.schema())
             rows = spark.read.schema(columns).option("ignoreMissingFiles", "true")
             frame = rows.parquet(*(f"{table.path}/{path}" for path in held))
@@ -163,12 +167,10 @@ def _rows(spark: SparkSession, table: Table, after: int, upto: int) -> DataFrame
     """The rows of knots in (after, upto] with all columns that the table has; None where there are none."""
     if not table.exists():
         return None
-    files = [
-        f"{table.path}/{file.path}" for knot in table.knots(after, upto) for file in knot.files
-    ]
+    files = parts_of(table.path, table.knots(after, upto))
     if not files:
         return None
-    return spark.read.schema(StructType.fromJson(table.schema())).parquet(*files)
+    return read_parts(spark, files, StructType.fromJson(table.schema()))
 
 
 def _counted(met: DataFrame, stream: str, limit: int) -> dict[str, Any]:

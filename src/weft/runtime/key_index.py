@@ -7,9 +7,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
+from weft.schema.weft import WEFT
+from weft.sinks.rows import FilePart, open_file
 from weft.streams.note import TableKnot
+from weft.streams.pieces import parts_of
 
 MOST_KEYS = 2_000_000
 """Of streams with more keys none is kept: about 100 bytes each."""
@@ -42,20 +45,22 @@ class KeyIndex:
         if not self._indexed.items() <= live.items():
             self._newest.clear()
             self._indexed.clear()
-        for knot in knots:
+        new = [knot for knot in knots if knot.note.knot not in self._indexed]
+        for part in parts_of(path, new):
             if len(self._newest) > self._most:
                 return
-            if knot.note.knot not in self._indexed:
-                self._add(knot, path)
-                self._indexed[knot.note.knot] = knot.version
+            self._add(part)
+        self._indexed.update((knot.note.knot, knot.version) for knot in new)
 
-    def _add(self, knot: TableKnot, path: str) -> None:
-        for file in knot.files:
-            table = pq.read_table(f"{path}/{file.path}", columns=self._columns)
-            columns = [table.column(name).to_pylist() for name in self._columns]
-            for key in zip(*columns, strict=True):
-                name = _hash(key)
-                self._newest[name] = max(knot.note.knot, self._newest.get(name, 0))
+    def _add(self, part: FilePart) -> None:
+        with open_file(part.path) as file:
+            for batch in file.iter_batches(columns=[*self._columns, f"{WEFT}.knot"]):
+                rows = part.of(batch)
+                numbers = pc.struct_field(rows.column(WEFT), "knot").to_pylist()
+                columns = [rows.column(name).to_pylist() for name in self._columns]
+                for number, *key in zip(numbers, *columns, strict=True):
+                    name = _hash(key)
+                    self._newest[name] = max(number, self._newest.get(name, 0))
 
 
 def _hash(key: Sequence[Any]) -> int:

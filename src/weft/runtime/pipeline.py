@@ -29,8 +29,8 @@ from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
 from weft.streams.note import Definitions
+from weft.streams.pieces import row_files, rows_of
 from weft.streams.read import TableReading, Waiting
-from weft.streams.rows import row_files
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 from weft.weaving.weave import Weave
@@ -215,10 +215,13 @@ class RunningPipeline:
 
     def deliver_newest(self) -> None:
         """Hand the newest knot to the sinks, which may have missed it."""
-        newest = self.tables.open(self.stream.name).head()
+        table = self.tables.open(self.stream.name)
+        newest = table.head()
         if newest is not None and newest.note.facts is not None:
+            # After a rollback it may be an old one, whose rows lie in a file with those of others by now.
+            rows = rows_of(table.path, [newest], self.stream.schema.names)
             for sink in self.sinks:
-                sink.deliver(newest.note.knot, self._rows(newest.note.knot, newest.note.facts))
+                sink.deliver(newest.note.knot, rows)
 
     def complete(self, knot: Knot, facts: Facts) -> None:
         """Tell the weaver what the batch wrote; the knot is tied."""

@@ -14,10 +14,11 @@ from weft.runtime import checkpoints
 from weft.runtime.mark import mark_of
 from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
-from weft.sinks.rows import ParquetRows, Rows, TableRows
+from weft.sinks.rows import Rows, TableRows
+from weft.streams import compaction
 from weft.streams.current import current
 from weft.streams.note import TableKnot
-from weft.streams.rows import row_files
+from weft.streams.pieces import rows_of
 from weft.streams.table import Table
 from weft.streams.tables import Tables
 
@@ -49,9 +50,9 @@ def cut_tables(worker: Worker, cut: Cut, operation: str) -> None:
         if not table.exists():
             continue
         if cut.gone is not None:
-            table.cut(cut.gone.after, cut.gone.upto, {"operation": operation})
+            compaction.cut(table, cut.gone.after, cut.gone.upto, {"operation": operation})
         for span in cut.revive:
-            table.restore(span.after, span.upto, {"operation": operation})
+            compaction.restore(table, span.after, span.upto, {"operation": operation})
     log.info("%s cut %s back to knot %d", operation, cut.stream, cut.keep)
 
 
@@ -87,9 +88,8 @@ def _rows(
     table: Table,
     knots: Sequence[TableKnot],
     before: Rows | None = None,
-) -> ParquetRows:
-    files = [file for knot in knots for file in row_files(table.path, knot.note.knot, knot.files)]
-    return ParquetRows(files, worker.stream_of(pipeline).schema.names, before)
+) -> Rows:
+    return rows_of(table.path, knots, worker.stream_of(pipeline).schema.names, before)
 
 
 def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from weft.sinks.rows import ParquetRows
+from weft.sinks.rows import FilePart, SharedRows
 from weft.sources.drift import TableChangedError, check_types, missing
 from weft.sources.envelope import envelope_columns
 from weft.sources.feed import FeedEnd
 from weft.sources.options import check_source
-from weft.streams.rows import row_files
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import RunningPipeline
@@ -65,12 +64,9 @@ class WatchedColumns:
         """Whether the stream has a value in a column, by what its files say of themselves."""
         table = self._run.tables.open(self._run.stream.name)
         knots = table.knots() if table.exists() else []
-        files = [
-            file
-            for knot in reversed(knots)
-            for file in row_files(table.path, knot.note.knot, knot.files)
-        ]
-        rows = ParquetRows(files[:MOST_FILES], [column])
+        newest = dict.fromkeys(file.path for knot in reversed(knots) for file in knot.files)
+        parts = [FilePart(f"{table.path}/{path}") for path in list(newest)[:MOST_FILES]]
+        rows = SharedRows(parts, [column])
         return any(batch.column(column).null_count < batch.num_rows for batch in rows.batches())
 
 

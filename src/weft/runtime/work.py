@@ -17,6 +17,7 @@ from weft.replays.leg import Leg
 from weft.runtime import checkpoints, session, undo
 from weft.runtime.analysis import analyze
 from weft.runtime.causes import find_causes
+from weft.runtime.compacting import compact
 from weft.runtime.compare import compare_rows
 from weft.runtime.diff import diff
 from weft.runtime.divide import divide
@@ -30,12 +31,14 @@ from weft.runtime.find import (
     find_panes,
     find_record,
 )
+from weft.runtime.forgetting import forget
 from weft.runtime.key_index import KeyIndex
 from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
 from weft.runtime.walking import Look, walk_knot
 from weft.sources.segment import JOURNAL, Segments
+from weft.streams import compaction
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
 from weft.windows.state import read_windows
@@ -67,6 +70,7 @@ class Work:
             "analyze": self._analyze,
             "reach": self._reach,
             "kept": self._kept,
+            "files": self._files,
             "cut-checkpoint": self._cut_checkpoint,
             "cut-tables": self._cut_tables,
             "retract": self._retract,
@@ -90,6 +94,8 @@ class Work:
             "compare": self._compare,
             "clear": self._clear,
             "expire": self._expire,
+            "compact": self._compact,
+            "forget": self._forget,
         }
         if kind not in known:
             raise WeftError(
@@ -118,6 +124,14 @@ class Work:
                 },
             }
             for name, epochs in pipelines.items()
+        }
+
+    def _files(self, streams: list[str]) -> dict[str, int]:
+        """How many files the tables of streams lie in, those that were replaced a moment ago among them."""
+        tables = {name: locate(self._worker.storage.table(name)) for name in streams}
+        return {
+            name: sum(file.endswith(".parquet") for file in table.names())
+            for name, table in tables.items()
         }
 
     def _kept(self, pipelines: dict[str, list[int]]) -> dict[str, Any]:
@@ -163,7 +177,7 @@ class Work:
         self._worker.check_operation(operation)
         table = Tables(self._worker.spark, self._worker.storage).open(stream)
         if table.exists():
-            table.cut(0, last, {"operation": operation})
+            compaction.cut(table, 0, last, {"operation": operation})
 
     def _divide(self, operation: str, **options: Any) -> dict[str, Any]:
         """Move the state of a pipeline to another number of partitions."""
@@ -238,10 +252,20 @@ class Work:
         table = Tables(self._worker.spark, self._worker.storage).open(stream)
         if not table.exists():
             return {"files": 0, "bytes": 0}
-        table.expire(upto, {"operation": operation})
+        compaction.expire(table, upto, {"operation": operation})
         self._worker.faults.reach("expired")
         deleted = table.delete_expired(after, upto)
         return {"files": deleted.files, "bytes": deleted.bytes}
+
+    def _forget(self, operation: str, **options: Any) -> dict[str, Any]:
+        """Let go of what is kept of the oldest knots of a pipeline beside their rows."""
+        self._worker.check_operation(operation)
+        return forget(self._worker, **options)
+
+    def _compact(self, operation: str, **options: Any) -> dict[str, Any]:
+        """Put the files of old knots together, and delete those that were replaced long enough ago."""
+        self._worker.check_operation(operation)
+        return compact(self._worker, operation, **options)
 
     def _diff(self, **options: Any) -> dict[str, Any]:
         """Compare two streams."""

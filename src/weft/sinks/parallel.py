@@ -4,7 +4,7 @@ of the class, gives it the records of its files one file after the other, and cl
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -43,11 +43,21 @@ class FileTask:
         except BaseException as error:
             yield reason_of(error)
 
+    def whole(self, rows: Rows, knot: int) -> Iterator[str]:
+        """The same for rows that are in no files of their own, as one file would have them."""
+        try:
+            self._hand([(rows, knot, 0)])
+        except BaseException as error:
+            yield reason_of(error)
+
     def _run(self, files: Iterator[RowFile]) -> None:
+        self._hand((ParquetRows([file], self.columns), file.knot, file.place) for file in files)
+
+    def _hand(self, given: Iterable[tuple[Rows, int, int]]) -> None:
         sink = self._class()(**self.arguments)
         try:
-            for file in files:
-                handed = (user_records(ParquetRows([file], self.columns)), file.knot, file.place)
+            for rows, knot, place in given:
+                handed = (user_records(rows), knot, place)
                 if handed[0]:
                     getattr(sink, self.method)(*handed[: self.takes])
         finally:

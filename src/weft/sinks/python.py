@@ -92,7 +92,7 @@ class PythonSink:
         if not rows.count:
             return
         if self._sink is None:
-            self._run("write", rows, self._takes)
+            self._run("write", knot, rows, self._takes)
         else:
             self._sink.write(*(user_records(rows), knot, 0)[: self._takes])
 
@@ -105,7 +105,7 @@ class PythonSink:
         if not self._retracts or not rows.count:
             return
         if self._sink is None:
-            self._run("retract", rows, 1)
+            self._run("retract", knots[-1], rows, 1)
         else:
             self._sink.retract(user_records(rows))
 
@@ -118,9 +118,8 @@ class PythonSink:
         if self._sink is not None:
             self._sink.close()
 
-    def _run(self, method: Literal["write", "retract"], rows: Rows, takes: int) -> None:
+    def _run(self, method: Literal["write", "retract"], knot: int, rows: Rows, takes: int) -> None:
         assert self._target.spark is not None
-        assert rows.files is not None
         task = parallel.FileTask(
             reference=self._options.sink,
             code=self._target.code.get(self._options.sink),
@@ -129,7 +128,8 @@ class PythonSink:
             method=method,
             takes=takes,
         )
-        for reason in parallel.run(self._target.spark, task, rows.files):
+        spark, files = self._target.spark, rows.files
+        for reason in task.whole(rows, knot) if files is None else parallel.run(spark, task, files):
             raise SinkError(
                 f"Sink '{self._options.sink}' of stream '{self._target.stream}' failed: {reason}.",
                 code="sinks.python",

@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weft.locations.location import is_local, locate
@@ -39,7 +41,7 @@ class Rows(Protocol):
 
     @property
     def files(self) -> Sequence[RowFile] | None:
-        """The files that hold them, in their order; None where they are in memory."""
+        """The files that hold them and nothing else, in their order; None where there are no such files."""
 
     @property
     def before(self) -> Rows | None:
@@ -50,6 +52,23 @@ class Rows(Protocol):
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows one by one as dictionaries of Python values, maps as dictionaries."""
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """A file whose rows are wanted: all of them, or those of the knots in (after, upto]."""
+
+    path: str
+    after: int | None = None
+    upto: int | None = None
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch that are wanted."""
+        if self.after is None:
+            return batch
+        knots = pc.struct_field(batch.column(WEFT), "knot")
+        wanted = pc.and_(pc.greater(knots, self.after), pc.less_equal(knots, self.upto))
+        return batch.filter(wanted)
 
 
 class ParquetRows:
@@ -72,19 +91,58 @@ class ParquetRows:
         for one in self.files:
             with open_file(one.path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
-                    yield self._whole(batch)
-
-    def _whole(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """All columns of the stream: one that a rule has dropped is null."""
-        missing = [name for name in self._columns if name not in batch.schema.names]
-        for name in missing:
-            batch = batch.append_column(name, pa.nulls(batch.num_rows))
-        return batch.select(self._columns)
+                    yield _whole(batch, self._columns)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows one by one as dictionaries of Python values."""
         for batch in self.batches():
             yield from to_records(batch)
+
+
+class SharedRows:
+    """The rows of knots that share files with others, in their order."""
+
+    files: Sequence[RowFile] | None = None
+
+    def __init__(
+        self, parts: Iterable[FilePart], columns: Sequence[str], before: Rows | None = None
+    ) -> None:
+        self._parts = tuple(parts)
+        self._columns = [*columns, WEFT]
+        self.before = before
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are: from the footers of files whose rows are all wanted."""
+        total = 0
+        for part in self._parts:
+            with open_file(part.path) as file:
+                if part.after is None:
+                    total += file.metadata.num_rows
+                else:
+                    system = file.iter_batches(BATCH_ROWS, columns=[f"{WEFT}.knot"])
+                    total += sum(part.of(batch).num_rows for batch in system)
+        return total
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows as Arrow batches of the stream's columns and `_weft`."""
+        for part in self._parts:
+            with open_file(part.path) as file:
+                for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
+                    yield _whole(part.of(batch), self._columns)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows one by one as dictionaries of Python values."""
+        for batch in self.batches():
+            yield from to_records(batch)
+
+
+def _whole(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """All columns of the stream: one that a rule has dropped is null."""
+    for name in columns:
+        if name not in batch.schema.names:
+            batch = batch.append_column(name, pa.nulls(batch.num_rows))
+    return batch.select(columns)
 
 
 class TableRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from weft.lineage.finding import Verification
 from weft.lineage.fingerprint import MODULUS
 from weft.lineage.knot import UNSEALED, Knot
 from weft.locations.location import Location
+from weft.streams.compacted import Compactions
+from weft.streams.floor import find_floor
 from weft.streams.log import (
     LOG_FOLDER,
     Commit,
@@ -20,7 +22,7 @@ from weft.streams.log import (
     commits,
     sha256_of,
 )
-from weft.streams.rehash import Rehash
+from weft.streams.rehash import FileHash, Rehash
 
 
 @dataclass
@@ -32,6 +34,14 @@ class Contents:
     seen: set[int] = field(default_factory=set)
     expired: int = 0
     """The rows of knots up to this one were let go of; nobody looks for them."""
+    compactions: Compactions = field(default_factory=Compactions)
+
+    def files_of(self, number: int, output: Output) -> tuple[DataFile, ...]:
+        """The files that have the rows of a knot now: those that it wrote, or the one that it shares."""
+        shared = self.compactions.find(number)
+        if shared is None:
+            return output.files
+        return (DataFile(shared.path, shared.rows, shared.bytes, shared.sha256),)
 
 
 def check_table(
@@ -63,21 +73,36 @@ def check_table(
         f"the rows of knots up to {contents.expired} were taken out of it, and nothing is recorded of that",
     )
     _compare(stream, contents, line, written, report)
-    whole = {
-        number: output
-        for number, output in written.items()
-        if number > max(line.start, contents.expired)
-        and _check_files(stream, folder, number, output, number in line.live, report)
-    }
+    checked: dict[str, bool] = {}
+    whole = {}
+    for number, output in written.items():
+        if number > max(line.start, contents.expired):
+            files = contents.files_of(number, output)
+            for file in files:
+                if file.path not in checked:
+                    is_live = number in line.live
+                    checked[file.path] = _check_file(stream, folder, number, file, is_live, report)
+            if all(checked[file.path] for file in files):
+                whole[number] = output
     if rehash is not None:
-        _check_rows(stream, folder, whole, rehash, report)
+        _check_rows(stream, folder, whole, contents, rehash, report)
 
 
 def _replay(
     stream: str, folder: Location, line: Line, fills: Mapping[int, Output], report: Verification
 ) -> Contents:
-    contents = Contents()
-    expected = 0
+    floor = find_floor(folder)
+    contents = Contents(expired=floor.expired if floor else 0)
+    if floor is not None:
+        where = f"floor of the table of {stream}"
+        report.expect(floor.is_intact, "table.altered", where, "its text is not what was written")
+        report.expect(
+            floor.knot <= max(line.floor, 1),
+            "table.gap",
+            where,
+            "knots before it are not forgotten",
+        )
+    expected = floor.version + 1 if floor else 0
     kept = set((folder / LOG_FOLDER).names())
     for commit in commits(folder):
         where = f"version {commit.version} of the table of {stream}"
@@ -90,13 +115,14 @@ def _replay(
             contents.files[file.path] = file
         for path in commit.removes:
             contents.files.pop(path, None)
-        if commit.knot is not None:
+        if commit.knot is not None and commit.knot >= line.floor:
             contents.knots.add(commit.knot)
             contents.seen.add(commit.knot)
             if commit.weft.get("fill"):
                 _check_fill(commit, fills.get(commit.knot), where, report)
             else:
                 _check_commit(stream, commit, line, where, report)
+        contents.compactions.add(commit.compacts)
         _cut(contents, commit)
         contents.expired = max(contents.expired, commit.expires)
         if checkpoint_name(commit.version) in kept:
@@ -193,7 +219,9 @@ def _compare(
         report.add("table.unknown-knot", where, f"it has knot {number}, which is not live")
     held = {number for number in wanted if number > contents.expired}
     report.counts["expired"] += len(wanted) - len(held)
-    files = {file.path: file for number in held for file in written[number].files}
+    files = {
+        file.path: file for number in held for file in contents.files_of(number, written[number])
+    }
     live = set(contents.files)
     for path in sorted(set(files) - live):
         report.add("table.missing-file", where, f"it lacks file {path}, which a live knot has")
@@ -210,66 +238,97 @@ def _compare(
         )
 
 
-def _check_files(
-    stream: str, folder: Location, number: int, output: Output, is_live: bool, report: Verification
+def _check_file(
+    stream: str, folder: Location, number: int, file: DataFile, is_live: bool, report: Verification
 ) -> bool:
-    """The files of a knot lie there with the bytes that were written; says whether they all do."""
-    whole = True
-    for file in output.files:
-        path = folder / file.path
-        where = f"file {file.path} of {stream}"
-        report.counts["files"] += 1
-        report.counts["bytes"] += file.bytes
-        try:
-            size = path.size()
-        except FileNotFoundError:
-            whole = False
-            # Files of knots that were rolled back may be cleaned up.
-            report.expect(not is_live, "file.missing", where, f"knot {number} has rows in it")
-            continue
-        intact = report.expect(
-            size == file.bytes and sha256_of(path) == file.sha256,
-            "file.altered",
-            where,
-            f"it is not what knot {number} wrote",
-        )
-        whole = whole and intact
-        report.counts["rows"] += file.rows if intact else 0
-    return whole
+    """A file of a knot lies there with the bytes that were written; says whether it does."""
+    path = folder / file.path
+    where = f"file {file.path} of {stream}"
+    report.counts["files"] += 1
+    report.counts["bytes"] += file.bytes
+    try:
+        size = path.size()
+    except FileNotFoundError:
+        # Files of knots that were rolled back may be cleaned up.
+        report.expect(not is_live, "file.missing", where, f"knot {number} has rows in it")
+        return False
+    intact = report.expect(
+        size == file.bytes and sha256_of(path) == file.sha256,
+        "file.altered",
+        where,
+        f"it is not what knot {number} wrote",
+    )
+    report.counts["rows"] += file.rows if intact else 0
+    return intact
 
 
 def _check_rows(
     stream: str,
     folder: Location,
     written: Mapping[int, Output],
+    contents: Contents,
     rehash: Rehash,
     report: Verification,
 ) -> None:
-    """The rows of each knot have the hash that was recorded."""
-    paths = [(folder / file.path).address for output in written.values() for file in output.files]
-    found = {one.path: one for one in rehash(paths)}
+    """The rows of each knot have the hash that was recorded, and those of each of its files have the root."""
+    files = {number: contents.files_of(number, output) for number, output in written.items()}
+    paths = {(folder / file.path).address: None for held in files.values() for file in held}
+    found = {(one.path, one.knot): one for one in rehash(list(paths))}
     for number, output in written.items():
         total = 0
-        for file in output.files:
-            one = found[(folder / file.path).address]
+        shared = contents.compactions.find(number)
+        if shared is not None:
+            total = _check_shared(stream, folder / shared.path, number, output, found, report)
+        for file in output.files if shared is None else ():
+            one = found[(folder / file.path).address, None]
             where = f"file {file.path} of {stream}"
             report.expect(one.flaw is None, "file.unreadable", where, one.flaw or "")
-            report.expect(
-                one.flaw is not None or one.rows == file.rows,
-                "file.rows",
-                where,
-                f"it has {one.rows} rows, not {file.rows}",
-            )
-            report.expect(
-                None in (one.root, file.root) or one.root == file.root,
-                "file.root",
-                where,
-                f"the tree over the hashes of its rows has not the root that knot {number} recorded",
-            )
+            _check_hashes(one, (file,), where, number, report)
             total += one.total
         report.expect(
             f"{total % MODULUS:064x}" == output.hash,
             "file.hash",
             f"knot {number} of {stream}",
             "the hash of its rows is not the one recorded",
+        )
+
+
+def _check_shared(
+    stream: str,
+    path: Location,
+    number: int,
+    output: Output,
+    found: Mapping[tuple[str, int | None], FileHash],
+    report: Verification,
+) -> int:
+    """The rows of a knot in a file that it shares are those of the files that it wrote; returns what they add up to."""
+    where = f"rows of knot {number} in file {path.name} of {stream}"
+    broken = found.get((path.address, None))
+    if broken is not None and broken.flaw is not None:
+        report.add("file.unreadable", where, broken.flaw)
+        return 0
+    empty = FileHash(path.address, knot=number, leaves=b"")
+    one = found.get((path.address, number)) or empty
+    _check_hashes(one, output.files, where, number, report)
+    return one.total
+
+
+def _check_hashes(
+    one: FileHash, files: Sequence[DataFile], where: str, number: int, report: Verification
+) -> None:
+    """So many rows as these files had, with the roots over them that were recorded."""
+    rows = sum(file.rows for file in files)
+    same = report.expect(
+        one.flaw is not None or one.rows == rows,
+        "file.rows",
+        where,
+        f"it has {one.rows} rows, not {rows}",
+    )
+    roots = one.roots([file.rows for file in files]) if same and one.flaw is None else ()
+    for root, file in zip(roots, files, strict=False):
+        report.expect(
+            None in (root, file.root) or root == file.root,
+            "file.root",
+            where,
+            f"the tree over the hashes of its rows has not the root that knot {number} recorded",
         )

@@ -33,10 +33,15 @@ def request(path: str) -> threading.Thread | None:
     return thread
 
 
+def make(path: str) -> None:
+    """Checkpoint a table's log now."""
+    with _one_at_a_time:
+        open_table(path).create_checkpoint()
+
+
 def _make(path: str) -> None:
     try:
-        with _one_at_a_time:
-            open_table(path).create_checkpoint()
+        make(path)
     except (DeltaError, OSError) as error:
         _log.warning("The log of the table at %s got no checkpoint: %s", path, error)
     finally:

@@ -18,6 +18,7 @@ from weft import kernel
 from weft.locations.location import is_local, locate
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
+from weft.streams.compacted import KNOT, is_shared
 from weft.streams.rehash import SPARK_SCHEMA, FileHash
 
 MOST_FILES = 2_000
@@ -31,7 +32,7 @@ class KernelRehash:
         self._spark = spark
 
     def __call__(self, paths: Sequence[str]) -> Iterator[FileHash]:
-        by_schema: dict[bytes, list[str]] = {}
+        by_schema: dict[tuple[bytes, bool], list[str]] = {}
         for path in paths:
             try:
                 with locate(path).open() as file:
@@ -39,26 +40,29 @@ class KernelRehash:
             except (OSError, KeyError, TypeError, pa.ArrowException) as error:
                 yield FileHash(path, flaw=f"{type(error).__name__}: {error}")
                 continue
-            by_schema.setdefault(schema, []).append(path)
-        for schema, alike in by_schema.items():
+            by_schema.setdefault((schema, is_shared(path)), []).append(path)
+        for (schema, shared), alike in by_schema.items():
+            columns = StructType.fromJson(orjson.loads(schema))
             for start in range(0, len(alike), MOST_FILES):
-                yield from self._hash(
-                    StructType.fromJson(orjson.loads(schema)), alike[start:][:MOST_FILES]
-                )
+                yield from self._hash(columns, alike[start:][:MOST_FILES], shared)
 
-    def _hash(self, schema: StructType, paths: list[str]) -> Iterator[FileHash]:
+    def _hash(self, schema: StructType, paths: list[str], shared: bool) -> Iterator[FileHash]:
         frame = self._spark.read.schema(schema).parquet(*paths)
         columns = [f.col(quoted(name)) for name in schema.names if name != WEFT]
         # Of what Weft adds to a row only its id is hashed, and so only that is read.
         system = [f.struct("_weft.id").alias(WEFT)] if WEFT in schema.names else []
-        rows = frame.select(*columns, *system, f.col("_metadata.file_path"))
-        found = {_address(unquote(name)): sums for name, sums in fingerprints(rows).items()}
-        for path in paths:
-            sums = found.get(path)
-            if sums is None:
+        # The number of a knot ends where the path begins.
+        knot = [f.col(KNOT).cast("string")] if shared else [f.lit("")]
+        name = f.concat_ws(":", *knot, f.col("_metadata.file_path"))
+        found: dict[str, dict[int | None, dict[str, Any]]] = {path: {} for path in paths}
+        for named, sums in fingerprints(frame.select(*columns, *system, name)).items():
+            number, _, file = named.partition(":")
+            found[_address(unquote(file))][int(number) if number else None] = sums
+        for path, by_knot in found.items():
+            if not by_knot:
                 yield FileHash(path)
-            else:
-                yield FileHash(path, sums["rows"], int(sums["hash"], 16))
+            for number_of, sums in by_knot.items():
+                yield FileHash(path, sums["rows"], int(sums["hash"], 16), knot=number_of)
 
 
 def _address(name: str) -> str:

@@ -12,24 +12,33 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from weft import codec
 from weft.lineage.facts import DataFile
 from weft.lineage.finding import Verification
 from weft.locations.location import Location
+from weft.streams.compacted import CompactedFile, Compactions
 
 LOG_FOLDER = "_delta_log"
+FLOOR = "_weft_floor.json"
+"""The file of a log that says where it begins; other tools pass it over."""
 _NAME = re.compile(r"(\d{20})\.json")
 _SUM = re.compile(rb'\\"sum\\":\\"([0-9a-f]{64})\\"')
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table: a knot, a rollback, an expiry or its creation; `flaw` is what is wrong with its text."""
+    """One version of a table: a knot, a rollback, an expiry, a compaction or its creation.
+
+    `flaw` is what is wrong with its text.
+    """
 
     version: int
     weft: Mapping[str, Any]
     adds: tuple[DataFile, ...]
     removes: tuple[str, ...]
     flaw: str | None
+    metadata: Mapping[str, Any] | None = None
+    """Delta's description of the table that it sets."""
 
     @property
     def knot(self) -> int | None:
@@ -43,18 +52,46 @@ class Commit:
         number = self.weft.get("expire")
         return number if isinstance(number, int) else 0
 
+    @property
+    def compacts(self) -> tuple[CompactedFile, ...]:
+        """The files that it puts in the place of those of several knots."""
+        return tuple(codec.from_form(CompactedFile, one) for one in self.weft.get("compact") or ())
+
     def span(self, turn: Literal["cut", "restore"]) -> range:
         """The knots that it takes out of the table, or brings back."""
         keep, head = self.weft.get(turn, (0, 0))
         return range(keep + 1, head + 1)
 
 
+def first_version(table: Location) -> int:
+    """The first version that a table's log has; those before it may be gone with their knots."""
+    try:
+        text = (table / LOG_FOLDER / FLOOR).read()
+    except FileNotFoundError:
+        return 0
+    return int(orjson.loads(text)["version"]) + 1
+
+
 def commits(table: Location) -> Iterator[Commit]:
-    """Every version of a table that is stored, in order."""
+    """Every version of a table from the first that it has, in order."""
+    first = first_version(table)
+    return (commit for commit in all_commits(table) if commit.version >= first)
+
+
+def all_commits(table: Location) -> Iterator[Commit]:
+    """Every version of a table that is stored, in order, also those that go now."""
     folder = table / LOG_FOLDER
     for name in folder.names():
         if found := _NAME.fullmatch(name):
             yield _parse(int(found[1]), (folder / name).read())
+
+
+def compactions(table: Location) -> Compactions:
+    """Which knots of a table share a file now."""
+    found = Compactions()
+    for commit in commits(table):
+        found.add(commit.compacts)
+    return found
 
 
 def _parse(version: int, data: bytes) -> Commit:
@@ -69,6 +106,7 @@ def _parse(version: int, data: bytes) -> Commit:
             adds=tuple(_file(action["add"]) for action in actions if "add" in action),
             removes=tuple(action["remove"]["path"] for action in actions if "remove" in action),
             flaw=flaw,
+            metadata=next((one["metaData"] for one in actions if "metaData" in one), None),
         )
     except (ValueError, KeyError, StopIteration, TypeError, AttributeError) as error:
         return Commit(version, {}, (), (), f"it cannot be read: {type(error).__name__}: {error}")

@@ -54,3 +54,6 @@ class TableKnot:
     version: int
     note: Note
     files: tuple[DataFile, ...] = ()
+    """The files that have its rows now."""
+    shared: tuple[int, int] | None = None
+    """Where it shares its file: the knots behind the first and up to the last of those in it."""

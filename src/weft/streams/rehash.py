@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -16,29 +17,50 @@ import pyarrow.parquet as pq
 from weft.lineage.fingerprint import MODULUS, hasher
 from weft.lineage.hashtree import HashTree
 from weft.locations.location import locate
+from weft.schema.weft import WEFT
+from weft.streams.compacted import is_shared
 
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+WIDTH = 32
+"""The bytes of a hash."""
 POOLED_BYTES = 4 << 20
 """With less to read than this, processes take longer to start than the work."""
 
 
 @dataclass(frozen=True)
 class FileHash:
-    """What was found in a file: its rows, the sum of their hashes and the root over them, or why it cannot be read."""
+    """What was found in a file: its rows, the sum of their hashes and what is over these, or why it cannot be read."""
 
     path: str
     rows: int = 0
     total: int = 0
     flaw: str | None = None
+    knot: int | None = None
+    """Of a file that knots share: whose rows these are."""
     root: str | None = None
-    """None where rows are not hashed in their order."""
+    """The root over the rows of a file of a knot's own; None where rows are not hashed in their order."""
+    leaves: bytes | None = None
+    """The hashes of the rows of a knot that shares the file, one behind the other, likewise."""
+
+    def roots(self, counts: Sequence[int]) -> list[str | None]:
+        """The roots over so many rows each, one after the other; none where rows are not hashed in their order."""
+        if self.leaves is None:
+            return [self.root] * len(counts)
+        found, place = [], 0
+        for count in counts:
+            tree = HashTree()
+            for at in range(place, place + count):
+                tree.add(self.leaves[at * WIDTH : (at + 1) * WIDTH])
+            place += count
+            found.append(tree.root())
+        return found
 
 
 class Rehash(Protocol):
     """Anything that hashes the rows of files."""
 
     def __call__(self, paths: Sequence[str]) -> Iterator[FileHash]:
-        """What is in each of these files, in any order."""
+        """What is in each of these files, in any order; of one that knots share, by knot."""
         ...
 
 
@@ -47,29 +69,47 @@ def plain(paths: Sequence[str]) -> Iterator[FileHash]:
     workers = min(len(paths), os.cpu_count() or 1)
     sizes = {path: locate(path).size() for path in paths}
     if workers < 2 or sum(sizes.values()) < POOLED_BYTES:
-        yield from map(hash_file, paths)
+        yield from (found for path in paths for found in hash_file(path))
         return
     # Largest first, so that no process is left with a large one at the end.
     ordered = sorted(paths, key=lambda path: -sizes[path])
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(hash_file, ordered, chunksize=1)
+        for found in pool.map(hash_file, ordered, chunksize=1):
+            yield from found
 
 
-def hash_file(path: str) -> FileHash:
-    """Hash the rows of one Parquet file of a stream."""
-    total = rows = 0
-    tree = HashTree()
+def hash_file(path: str) -> list[FileHash]:
+    """Hash the rows of one Parquet file of a stream; of one that knots share, those of each."""
     try:
         with locate(path).open() as file, pq.ParquetFile(file) as parquet:
             hashed = hasher(spark_schema(parquet))
-            for record in records_of(parquet):
-                found = hashed(record)
-                total += int.from_bytes(found, "big")
-                tree.add(found)
-                rows += 1
+            rows = ((record, hashed(record)) for record in records_of(parquet))
+            return _by_knot(path, rows) if is_shared(path) else [_whole(path, rows)]
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-        return FileHash(path, flaw=f"{type(error).__name__}: {error}")
-    return FileHash(path, rows, total % MODULUS, root=tree.root())
+        return [FileHash(path, flaw=f"{type(error).__name__}: {error}")]
+
+
+def _whole(path: str, rows: Iterator[tuple[Mapping[str, Any], bytes]]) -> FileHash:
+    total = count = 0
+    tree = HashTree()
+    for _, found in rows:
+        total += int.from_bytes(found, "big")
+        tree.add(found)
+        count += 1
+    return FileHash(path, count, total % MODULUS, root=tree.root())
+
+
+def _by_knot(path: str, rows: Iterator[tuple[Mapping[str, Any], bytes]]) -> list[FileHash]:
+    hashes: dict[int, bytearray] = {}
+    totals: Counter[int] = Counter()
+    for record, found in rows:
+        knot = record[WEFT]["knot"]
+        hashes.setdefault(knot, bytearray()).extend(found)
+        totals[knot] += int.from_bytes(found, "big")
+    return [
+        FileHash(path, len(held) // WIDTH, totals[knot] % MODULUS, knot=knot, leaves=bytes(held))
+        for knot, held in hashes.items()
+    ]
 
 
 def spark_schema(parquet: pq.ParquetFile) -> dict[str, Any]:

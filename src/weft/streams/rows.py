@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,12 +10,12 @@ from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
 from weft.gate.spark import select
-from weft.lineage.facts import DataFile
 from weft.locations.location import locate
 from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
-from weft.sinks.rows import RowFile
+from weft.sinks.rows import FilePart
 from weft.streams.note import TableKnot
+from weft.streams.pieces import parts_of, read_parts
 from weft.streams.table import EVERYTHING, Table
 
 NOTHING_BAD = (("_weft_bad", "CAST(NULL AS STRING)"), ("_weft_raw", "CAST(NULL AS BINARY)"))
@@ -37,7 +37,7 @@ class Chunk:
     last: int
     rows: int
     watermark_ms: int | None
-    files: tuple[str, ...]
+    files: tuple[FilePart, ...]
 
 
 def chunks(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Iterator[Chunk]:
@@ -85,14 +85,6 @@ def recent(table: Table, stream: str, after: int, upto: int, *, rows: int) -> Re
     return Recent(_chunk(table, held) if held else None, recorded)
 
 
-def row_files(folder: str, knot: int, files: Iterable[DataFile]) -> list[RowFile]:
-    """The files of a knot in a table's folder, as sinks get them."""
-    return [
-        RowFile(f"{folder}/{file.path}", file.rows, file.bytes, knot, place)
-        for place, file in enumerate(files)
-    ]
-
-
 def read(spark: SparkSession, chunk: Chunk, schema: Schema) -> DataFrame:
     """The rows of a chunk as the weave wants them; columns that older files lack are null."""
     return as_read(read_stored(spark, chunk, StructType.fromJson(stored_form(schema))), schema)
@@ -102,7 +94,7 @@ def read_stored(spark: SparkSession, chunk: Chunk | None, columns: StructType) -
     """The rows of a chunk as they are stored, with these columns; none where there is no chunk."""
     if chunk is None or not chunk.files:
         return spark.createDataFrame([], columns)
-    return spark.read.schema(columns).parquet(*chunk.files)
+    return read_parts(spark, chunk.files, columns)
 
 
 def as_read(frame: DataFrame, schema: Schema) -> DataFrame:
@@ -137,5 +129,5 @@ def _chunk(table: Table, knots: list[TableKnot]) -> Chunk:
         last=knots[-1].note.knot,
         rows=sum(knot.note.rows for knot in knots),
         watermark_ms=knots[-1].note.watermark,
-        files=tuple(f"{table.path}/{file.path}" for knot in knots for file in knot.files),
+        files=parts_of(table.path, knots),
     )

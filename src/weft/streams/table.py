@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from weft.errors import Domain, WeftError
 from weft.lineage.facts import DataFile
 from weft.locations.location import locate
 from weft.streams import delta_checkpoint
+from weft.streams.compacted import CompactedFile
 from weft.streams.note import Note, TableKnot
 
 EVERYTHING = 2**62
@@ -128,6 +129,36 @@ class Table:
         with _errors(self.path):
             return int(self._log.restore(keep, head, json.dumps(weft)))
 
+    def cuts(self) -> list[tuple[int, int]]:
+        """What was cut, as pairs of the knot that was kept and the last one cut."""
+        with _errors(self.path):
+            return [(keep, head) for keep, head in json.loads(self._log.cuts())]
+
+    def compact(
+        self, made: Sequence[CompactedFile], replaces: Sequence[str], weft: Mapping[str, Any]
+    ) -> int:
+        """Put files in the place of those that knots have now; refused when these are others meanwhile."""
+        with _errors(self.path):
+            files = json.dumps([codec.to_form(file) for file in made])
+            return int(self._log.compact(files, json.dumps(list(replaces)), json.dumps(weft)))
+
+    def cut_files(self) -> list[str]:
+        """The files that knots share which were cut."""
+        with _errors(self.path):
+            return list(json.loads(self._log.cutFiles()))
+
+    def straddling(self, knot: int) -> CompactedFile | None:
+        """The file that has rows of a knot and of later ones."""
+        with _errors(self.path):
+            text = self._log.straddling(knot)
+        return None if text is None else codec.from_form(CompactedFile, json.loads(text))
+
+    def replaced(self, after: int, *, before_ms: int) -> tuple[int, list[str]]:
+        """The files that compactions after a version and before a moment replaced, and the newest of these versions."""
+        with _errors(self.path):
+            found = json.loads(self._log.replaced(after, before_ms))
+        return found["version"], found["paths"]
+
     def expired(self) -> int:
         """The last knot whose rows were let go of, 0 when none were."""
         with _errors(self.path):
@@ -142,6 +173,10 @@ class Table:
         """Delete what lies there of the files of knots in (after, upto] whose rows are expired; may be repeated."""
         with _errors(self.path):
             names = json.loads(self._log.written(after, min(upto, self.expired())))
+        return self.delete(names)
+
+    def delete(self, names: Iterable[str]) -> Deleted:
+        """Delete what lies there of some files, of which the table needs none; may be repeated."""
         files = size = 0
         for name in names:
             file = locate(self.path) / name
@@ -163,6 +198,7 @@ def _table_knot(entry: Mapping[str, Any]) -> TableKnot:
         entry["version"],
         codec.unpack(Note, entry["weft"]),
         tuple(codec.from_form(DataFile, file) for file in entry["files"]),
+        shared=tuple(entry["shared"]) if "shared" in entry else None,
     )
 
 

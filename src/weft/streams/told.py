@@ -10,6 +10,7 @@ from weft.errors import WeftError
 from weft.lineage.facts import FilledPart
 from weft.lineage.knot import Knot, Status
 from weft.locations.location import Location
+from weft.streams.floor import LogFloor, find_floor
 from weft.streams.log import LOG_FOLDER, Commit, commits
 from weft.streams.note import Note
 
@@ -31,6 +32,8 @@ class Told:
     last: int = 0
     expired: int = 0
     """The last knot whose rows were let go of."""
+    floor: LogFloor | None = None
+    """Where its log begins, if older knots are forgotten."""
 
     @property
     def origin(self) -> str | None:
@@ -83,8 +86,15 @@ def read_tables(folder: Location) -> dict[str, Told]:
 
 
 def _read(folder: Location) -> Told:
-    told = Told(folder.name)
-    for expected, commit in enumerate(commits(folder)):
+    floor = find_floor(folder)
+    if floor is not None and not floor.is_intact:
+        raise TableUntrustedError(
+            f"What the table of stream '{folder.name}' says of its first knot cannot be trusted: it was changed.",
+            hint="Restore the table's folder from a backup first; `weft verify` says more.",
+            stream=folder.name,
+        )
+    told = Told(folder.name, expired=floor.expired if floor else 0, floor=floor)
+    for expected, commit in enumerate(commits(folder), start=floor.version + 1 if floor else 0):
         if commit.flaw is not None or commit.version != expected:
             reason = commit.flaw or f"version {expected} is gone"
             raise TableUntrustedError(

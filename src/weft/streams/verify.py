@@ -55,6 +55,10 @@ class Recorded(Protocol):
         """All knots of a stream, oldest first."""
         ...
 
+    def floor(self, stream: str) -> tuple[int, str | None]:
+        """The first knot of a stream that is kept, 0 where all are, and the hash of the one before it."""
+        ...
+
     def fills(self, stream: str) -> dict[int, Output]:
         """What a stream was filled with from recorded rows, by the last knot of each part."""
         ...
@@ -118,13 +122,14 @@ def verify(
         progress(f"the knots of {line.stream}")
         check_chain(line, report)
     written = _written(lines)
+    floors = {stream.name: lines[stream.origin].floor for stream in streams}
     for stream in streams:
         live = lines[stream.origin].live
         fills = {n: o for n, o in recorded.fills(stream.name).items() if n in live}
         written.setdefault(stream.name, {}).update((n, int(o.hash, 16)) for n, o in fills.items())
     for line in lines.values():  # 3
         check_consumed(line, report)
-        check_inputs(line, written, report)
+        check_inputs(line, written, floors, report)
         _check_rules(recorded, line, report)
     for stream in streams:  # 4
         progress(f"the table of {stream.name}")
@@ -150,8 +155,10 @@ def _unfinished(stream: StreamRecord) -> str:
 
 def _line(recorded: Recorded, stream: str) -> Line:
     head, last = recorded.head(stream)
-    knots = {knot.number: knot for knot in recorded.knots(stream)}
-    return Line(stream, knots, head, last, live_numbers(knots, head))
+    floor, before = recorded.floor(stream)
+    knots = {knot.number: knot for knot in recorded.knots(stream) if knot.number >= floor}
+    live = live_numbers(knots, head)
+    return Line(stream, knots, head, last, live, floor=floor, before=before)
 
 
 def _written(lines: Mapping[str, Line]) -> dict[str, dict[int, int]]:

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from weft.lineage.chain import live_numbers
 from weft.lineage.knot import Knot
 from weft.loading.deployed import document_of
@@ -27,6 +25,8 @@ from weft.replays.recording import (
 )
 from weft.schema.weft import WEFT
 from weft.sinks.document import documents, to_json
+from weft.streams.compacted import Compactions, batches_of
+from weft.streams.log import compactions
 from weft.streams.storage import Storage
 from weft.streams.verify import StreamRecord
 from weft.weaver.catalog import Deployed, NameMissingError
@@ -50,6 +50,7 @@ class _Source:
         self._project = records.get(Project, "projects", deployed.hash)
         self._streams: Mapping[str, StreamRecord] = {one.name: one for one in recorded.streams()}
         self._lines: dict[str, dict[int, Knot]] = {}
+        self._shared: dict[str, Compactions] = {}
 
     def export(self, stream: str, first: int, last: int, out: Path) -> KnotExport:
         pipeline = self._pipeline(stream)
@@ -154,12 +155,14 @@ class _Source:
         return len(lines)
 
     def _lines_of(self, stream: str, knot: Knot) -> Iterator[bytes]:
-        output = knot.outputs.get(stream)
-        for one in output.files if output is not None else ():
-            path = locate(self._storage.table(stream)) / one.path
-            with path.open() as file, pq.ParquetFile(file) as parquet:
-                for batch in parquet.iter_batches():
-                    yield from (to_json(_user(record)) for record in documents(batch))
+        output, folder = knot.outputs.get(stream), locate(self._storage.table(stream))
+        if stream not in self._shared:
+            self._shared[stream] = compactions(folder)
+        shared = self._shared[stream].find(knot.number)
+        files = [one.path for one in output.files] if output is not None else []
+        for path in [shared.path] if shared is not None else files:
+            for batch in batches_of(folder / path, knot.number if shared is not None else None):
+                yield from (to_json(_user(record)) for record in documents(batch))
 
 
 def _user(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,13 +69,19 @@ class StreamHistory:
     source_first: int | None = None
     """The first knot whose records the source can be asked for again, where that is known."""
     next: NextExpiry | None = None
+    files: int | None = None
+    """How many files its rows lie in, where a worker could look."""
 
 
 async def histories(weaver: Weaver, stream: str | None = None) -> list[StreamHistory]:
     """What is kept of every stream, or of one, in the order of their names."""
-    known = weaver.catalog.streams() if stream is None else [weaver.catalog.stream(stream)]
+    streams = weaver.catalog.streams() if stream is None else [weaver.catalog.stream(stream)]
+    known = [one for one in streams if not one.dropped]
     told = await _told(weaver)
-    return [await _history(weaver, one, told) for one in known if not one.dropped]
+    names = [one.name for one in known]
+    files = await weaver.ask("files", {"streams": names}, timeout=LOOK_S) if told else {}
+    found = [await _history(weaver, one, told) for one in known]
+    return [replace(one, files=files.get(one.stream)) for one in found]
 
 
 async def _told(weaver: Weaver) -> Mapping[str, Any] | None:

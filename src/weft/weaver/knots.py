@@ -16,7 +16,7 @@ from weft.errors import WeftError
 from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.offsets import Offsets
-from weft.weaver.store.records import Records, put
+from weft.weaver.store.records import Records, put, remove
 from weft.weaver.store.store import Write, key
 
 
@@ -51,6 +51,17 @@ class Head:
     last: int = 0
     given_up: int | None = None
     """A knot after the newest live one whose batch was given up; the next knot replaces it."""
+
+
+@dataclass(frozen=True)
+class KnotFloor:
+    """Where the line of a stream begins: knots before this one are forgotten, or go now."""
+
+    number: int
+    before: str | None
+    """The hash of the knot that it follows."""
+    at: str
+    operation: str
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,10 @@ class Knots:
     def head(self, stream: str) -> Head:
         """Where a stream stands."""
         return self._records.find(Head, line(stream), "head") or Head()
+
+    def floor(self, stream: str) -> KnotFloor | None:
+        """Where the line of a stream begins; None where every knot is kept."""
+        return self._records.find(KnotFloor, line(stream), "floor")
 
     def find(self, stream: str, number: int) -> Knot | None:
         """A knot of a stream, or None."""
@@ -271,6 +286,23 @@ def store_knot(knot: Knot) -> Write:
 def store_head(stream: str, head: Head) -> Write:
     """The write that says where a stream stands."""
     return put(line(stream), "head", value=head)
+
+
+def store_floor(stream: str, floor: KnotFloor) -> Write:
+    """The write that says where the line of a stream begins."""
+    return put(line(stream), "floor", value=floor)
+
+
+def forget_knot(knot: Knot) -> list[Write]:
+    """The writes that forget a knot, and what finds it."""
+    return [
+        remove(line(knot.stream), "knot", knot.number),
+        remove(line(knot.stream), "batch", knot.epoch, knot.batch),
+        *(
+            remove(line(knot.stream), "use", parent.stream, parent.last, knot.number)
+            for parent in knot.parents
+        ),
+    ]
 
 
 def uses_of(knot: Knot) -> list[Write]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,14 @@ from weft.operations.run import Done
 from weft.operations.step import (
     CatchUp,
     Clear,
+    Compact,
     CompareRows,
     Copy,
     CutCheckpoint,
     CutTables,
     Divide,
     Expire,
+    Forget,
     Install,
     JoinLive,
     LetGo,
@@ -42,9 +45,11 @@ from weft.replays.request import ReplayRequest
 from weft.weaver.attach import schema_now
 from weft.weaver.backup import back_up
 from weft.weaver.catalog import Stream, store_pipeline, store_schema, store_stream
+from weft.weaver.compacting import compact
 from weft.weaver.deploy import install
 from weft.weaver.expiring import expire
 from weft.weaver.fills import CLOSE, NOT_YET, forget_fills, store_fill
+from weft.weaver.forgetting import forget
 from weft.weaver.knots import Head, store_head, store_knot
 from weft.weaver.rules import store_rule
 from weft.weaver.store import Write
@@ -62,7 +67,8 @@ class Performer:
 
     def __init__(self, weaver: Weaver) -> None:
         self._weaver = weaver
-        self._expiring: set[str] = set()
+        self._deletes: set[str] = set()
+        """The operations that delete files now."""
 
     async def __call__(self, operation: Operation, step: Step) -> Done:
         """Do a step of an operation."""
@@ -102,7 +108,11 @@ class Performer:
             case Clear():
                 await self._clear(operation, step)
             case Expire():
-                return await self._expire(operation, step)
+                return await self._deleting(operation, expire(self._weaver, operation, step))
+            case Forget():
+                return await self._deleting(operation, forget(self._weaver, operation, step))
+            case Compact():
+                return await self._deleting(operation, compact(self._weaver, operation, step))
             case LetGo():
                 self._weaver.operations.grip(operation, "claimed")
         return Done()
@@ -115,16 +125,16 @@ class Performer:
             timeout=WORKER_S,
         )
 
-    async def _expire(self, operation: Operation, step: Expire) -> Done:
-        self._expiring.add(operation.id)
+    async def _deleting(self, operation: Operation, work: Awaitable[dict[str, Any]]) -> Done:
+        self._deletes.add(operation.id)
         try:
-            return Done(result=await expire(self._weaver, operation, step))
+            return Done(result=await work)
         finally:
-            self._expiring.discard(operation.id)
+            self._deletes.discard(operation.id)
 
     async def _copy(self, step: Copy) -> Done:
         """Copy the storage once no files are being deleted; while pipelines are held, none begin to be."""
-        while self._expiring:
+        while self._deletes:
             await asyncio.sleep(LOOK_S)
         return Done(result=await asyncio.to_thread(back_up, self._weaver, step.name))
 

@@ -26,11 +26,12 @@ from weft.operations.step import (
 from weft.sinks.options import read_options
 from weft.weaver.backup import place_of
 from weft.weaver.catalog import NameMissingError, Pipeline
+from weft.weaver.compacting import plan_compaction
 from weft.weaver.deploy import recomputed
-from weft.weaver.expiring import plan_expiry
 from weft.weaver.reaching import check_rows
 from weft.weaver.replaying import plan_replay
 from weft.weaver.tasks import NoWorkerError
+from weft.weaver.trimming import plan_trim
 from weft.weaving.rule import Rule, RuleStatus
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ class Planner:
             case "replay":
                 return Planned((), await plan_replay(self._weaver, request, exact=exact))
             case "expire":
-                return Planned((), await plan_expiry(self._weaver, request))
+                return Planned((), await plan_trim(self._weaver, request))
+            case "compact":
+                return Planned((), plan_compaction(self._weaver, request))
 
     async def plan_again(self, operation: Operation) -> tuple[Step, ...]:
         """The steps after `Plan`, now that the pipelines stand still."""

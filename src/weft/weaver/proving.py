@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +24,8 @@ from weft.lineage.knot import Knot
 from weft.lineage.proof import Proof, ProofError, make_proof
 from weft.locations.location import Location, locate
 from weft.schema.schema import Schema
+from weft.streams.compacted import Compactions, place_of
+from weft.streams.log import compactions
 from weft.streams.rehash import records_of, spark_schema
 from weft.streams.storage import Storage
 from weft.weaver.catalog import NameMissingError
@@ -41,11 +45,15 @@ class RecordMissingError(WeftError):
 
 @dataclass(frozen=True)
 class RowPlace:
-    """Where a record lies: the knot that wrote it, the file, and which of its rows it is."""
+    """Where a record lies: the knot that wrote it, the file that it wrote, and which of its rows it is."""
 
     knot: Knot
     file: DataFile
     row: int
+    path: Location
+    """The file in which the rows of that file lie now."""
+    first: int = 0
+    """The first of them in it."""
 
 
 def prove(
@@ -67,11 +75,12 @@ def prove(
     held = [one for one in live if one.number > expired]
     place = _find(folder, stream, id, held, knot)  # 2
     chain = _chain(live, place.knot, head)
-    with (folder / place.file.path).open() as file, pq.ParquetFile(file) as parquet:  # 3
+    with place.path.open() as file, pq.ParquetFile(file) as parquet:  # 3
         schema = spark_schema(parquet)
         hashed, formed = hasher(schema), former(schema)
         hashes, record = [], b""
-        for number, row in enumerate(records_of(parquet)):
+        written = islice(records_of(parquet), place.first, place.first + place.file.rows)
+        for number, row in enumerate(written):
             hashes.append(hashed(row))
             if number == place.row:
                 record = formed(row)
@@ -98,13 +107,18 @@ def _place(recorded: StoredRecords, stream: str) -> tuple[str, int]:
 def _find(
     folder: Location, stream: str, id: str, live: Sequence[Knot], knot: int | None
 ) -> RowPlace:
+    shared = compactions(folder)
+    looked: dict[str, list[int]] = {}
     for one in reversed(live):
         if knot not in (None, one.number) or stream not in one.outputs:
             continue
-        for file in one.outputs[stream].files:
-            row = _row(folder / file.path, id)
-            if row is not None:
-                return _rooted(RowPlace(one, file, row), stream)
+        for path, file, first in _files(folder, one, stream, shared):
+            if path.address not in looked:
+                looked[path.address] = _rows_of(path, id)
+            found = looked[path.address]
+            rows = [row - first for row in found if first <= row < first + file.rows]
+            if rows:
+                return _rooted(RowPlace(one, file, max(rows), path, first), stream)
     among = "any live knot" if knot is None else f"knot {knot}"
     raise RecordMissingError(
         f"Stream '{stream}' has no record '{id}' that {among} wrote.",
@@ -113,6 +127,23 @@ def _find(
         stream=stream,
         knot=knot,
     )
+
+
+def _files(
+    folder: Location, knot: Knot, stream: str, shared: Compactions
+) -> Iterator[tuple[Location, DataFile, int]]:
+    """The files that a knot wrote, each with the one in which its rows lie now, and the first of them there."""
+    files = knot.outputs[stream].files
+    found = shared.find(knot.number)
+    if found is None:
+        yield from ((folder / file.path, file, 0) for file in files)
+        return
+    path = folder / found.path
+    with _opened(path) as parquet:
+        first, _ = place_of(parquet, knot.number)
+    for file in files:
+        yield path, file, first
+        first += file.rows
 
 
 def _rooted(place: RowPlace, stream: str) -> RowPlace:
@@ -128,11 +159,17 @@ def _rooted(place: RowPlace, stream: str) -> RowPlace:
     return place
 
 
-def _row(path: Location, id: str) -> int | None:
-    """The last row with this id in a file; row groups that cannot have it are not read."""
+def _rows_of(path: Location, id: str) -> list[int]:
+    """The rows with this id in a file; row groups that cannot have it are not read."""
+    with _opened(path) as parquet:
+        return list(_rows(parquet, id))
+
+
+@contextmanager
+def _opened(path: Location) -> Iterator[pq.ParquetFile]:
     try:
         with path.open() as file, pq.ParquetFile(file) as parquet:
-            return max(_rows(parquet, id), default=None)
+            yield parquet
     except (OSError, pa.ArrowException) as error:
         raise ProofError(
             f"File {path.name}, in which the record may be, cannot be read: {type(error).__name__}.",

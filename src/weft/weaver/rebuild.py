@@ -17,7 +17,7 @@ from weft.locations.location import locate
 from weft.operations.cut import Affected, Cut, Reach, plan_cuts
 from weft.operations.operation import Hold, Operation, OperationStatus
 from weft.project.rebuilt import project_of
-from weft.streams.note import Note
+from weft.streams.note import Definitions, Note
 from weft.streams.storage import Storage
 from weft.streams.told import Told
 from weft.weaver.book import PARTITION
@@ -33,7 +33,16 @@ from weft.weaver.catalog import (
 from weft.weaver.expiring import ExpiredRows, store_expired
 from weft.weaver.fills import store_fill
 from weft.weaver.identity import KEY, StoreRecord
-from weft.weaver.knots import Batch, Head, line, store_head, store_knot, uses_of
+from weft.weaver.knots import (
+    Batch,
+    Head,
+    KnotFloor,
+    line,
+    store_floor,
+    store_head,
+    store_knot,
+    uses_of,
+)
 from weft.weaver.rules import store_rule
 from weft.weaver.store import Write
 from weft.weaver.store.records import Records, put, remove
@@ -149,13 +158,14 @@ class Rebuild:
                 yield store_fill(part)
             if told.expired:
                 yield store_expired(name, ExpiredRows(told.expired, self._now, "store rebuild"))
+        yield from self._floors()
         yield from self._operations()
 
     def rules(self) -> Iterator[Rule]:
         """Every rule that a table or the old store knows, in force if the newest knot of its stream says so."""
         known = {rule.id: rule for rule in self._old.scan(Rule, "rules", "rule")}
-        for note in self._notes():
-            for form in note.definitions.rules:
+        for told in self._told_definitions():
+            for form in told.rules:
                 rule = Rule.from_dict(form)
                 if rule.id not in known or known[rule.id].version != rule.version:
                     known[rule.id] = rule
@@ -208,10 +218,28 @@ class Rebuild:
     def _definitions(self) -> Iterable[Mapping[str, Any]]:
         """The newest definition of each pipeline."""
         newest: dict[str, Mapping[str, Any]] = {}
+        for name, told in self._own.items():
+            if told.floor is not None and told.floor.definitions.pipeline is not None:
+                newest[name] = told.floor.definitions.pipeline
         for note in self._notes():
             if note.definitions.pipeline is not None:
                 newest[note.stream] = note.definitions.pipeline
         return newest.values()
+
+    def _told_definitions(self) -> Iterator[Definitions]:
+        """All code that tables tell of, oldest first; what older knots told lies in the floor of a table's log."""
+        for told in self._own.values():
+            if told.floor is not None:
+                yield told.floor.definitions
+        yield from (note.definitions for note in self._notes())
+
+    def _floors(self) -> Iterator[Write]:
+        """Where the lines begin whose oldest knots are forgotten."""
+        for name, told in self._own.items():
+            first = min(told.notes, default=0)
+            if told.floor is not None and first:
+                before = self.lines.knots[name][first].previous_hash
+                yield store_floor(name, KnotFloor(first, before, self._now, "store rebuild"))
 
     def _written_with(self, stream: str) -> tuple[str, ...]:
         """The tables that share the knots of a stream, its own among them."""

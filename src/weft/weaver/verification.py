@@ -21,7 +21,7 @@ from weft.streams.verify import StreamRecord, verify
 from weft.weaver.catalog import Pipeline, Stream
 from weft.weaver.expiring import ExpiredRows
 from weft.weaver.identity import KEY, StoreRecord
-from weft.weaver.knots import Head, line
+from weft.weaver.knots import Head, KnotFloor, line
 from weft.weaver.store.opening import read_store
 from weft.weaver.store.records import is_intact, open_record, value_of
 from weft.weaver.store.rocks import StoreDamagedError
@@ -104,6 +104,11 @@ class StoredRecords:
     def knots(self, stream: str) -> Iterator[Knot]:
         """All knots of a stream, oldest first."""
         return self._scan(Knot, line(stream), "knot")
+
+    def floor(self, stream: str) -> tuple[int, str | None]:
+        """The first knot of a stream that is kept, 0 where all are, and the hash of the one before it."""
+        known = self._find(KnotFloor, line(stream), "floor")
+        return (known.number, known.before) if known is not None else (0, None)
 
     def fills(self, stream: str) -> dict[int, Output]:
         """What a stream was filled with from recorded rows, by the last knot of each part."""

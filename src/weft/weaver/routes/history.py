@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft.operations.operation import Operation
 from weft.operations.step import describe
 from weft.weaver.history import StreamHistory, histories
 from weft.weaver.routes import Answer, Body, Text, UsesWeaver, make_router
@@ -15,7 +16,7 @@ router = make_router("history")
 
 @dataclass(frozen=True)
 class TrimView:
-    """What letting go of old rows does, or has done."""
+    """What letting go of old rows, or putting files together, does or has done."""
 
     stream: str
     status: str
@@ -52,10 +53,26 @@ async def trim(
     done = await weaver.retention.trim(stream, by=asked.author, because=asked.note)
     if done is None:
         return Answer(TrimView(stream, "nothing"))
-    return Answer(
-        TrimView(
-            *(stream, str(done.status), tuple(done.describe()), done.id),
-            result=done.result,
-            error=done.error or done.reason,
-        )
+    return Answer(_view(stream, done))
+
+
+@router.post("/history/{stream}/compact", response_model=TrimView)
+async def compact(
+    weaver: UsesWeaver, stream: str, body: Trimming | None = None, dry_run: bool = False
+) -> Answer:
+    """Put the small files of a stream's old knots together; with `dry_run` only say which knots."""
+    if dry_run:
+        steps = await weaver.operations.plan("compact", {"stream": stream})
+        status = "planned" if steps else "nothing"
+        return Answer(TrimView(stream, status, tuple(describe(steps))))
+    asked = body or Trimming()
+    done = await weaver.retention.compact(stream, by=asked.author, because=asked.note)
+    return Answer(TrimView(stream, "nothing") if done is None else _view(stream, done))
+
+
+def _view(stream: str, done: Operation) -> TrimView:
+    return TrimView(
+        *(stream, str(done.status), tuple(done.describe()), done.id),
+        result=done.result,
+        error=done.error or done.reason,
     )

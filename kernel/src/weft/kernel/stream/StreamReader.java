@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import weft.kernel.table.Commit;
+import weft.kernel.table.Compacted;
 import weft.kernel.table.TableLog;
 import weft.kernel.table.Wake;
 
@@ -92,7 +93,7 @@ public final class StreamReader {
     long rows = 0;
     long knots = 0;
     StreamOffset to = from;
-    for (long v = from.version() + 1; v <= newest; v++) {
+    for (long v = Math.max(from.version() + 1, log.first()); v <= newest; v++) {
       Commit commit = log.read(v);
       if (!isWanted(commit, from)) {
         continue;
@@ -117,7 +118,7 @@ public final class StreamReader {
     if (checked || from.version() == Commit.NONE) {
       return;
     }
-    boolean there = from.version() <= log.version();
+    boolean there = from.version() <= log.version() && from.version() >= log.first();
     Commit commit = there ? log.read(from.version()) : null;
     boolean same = there && commit.isKnot() && commit.knot() == from.knot();
     if (!same && !(there && from.knot() == options.startKnot())) {
@@ -139,7 +140,7 @@ public final class StreamReader {
     log.version();
     check(to);
     List<Commit> knots = new ArrayList<>();
-    for (long v = from.version() + 1; v <= to.version(); v++) {
+    for (long v = Math.max(from.version() + 1, log.first()); v <= to.version(); v++) {
       Commit commit = log.read(v);
       if (isWanted(commit, from)) {
         requireRows(commit);
@@ -147,6 +148,11 @@ public final class StreamReader {
       }
     }
     return knots;
+  }
+
+  /** The files of the knots of a batch, with the knots that share each. */
+  public List<Compacted> files(List<Commit> knots) {
+    return log.files(knots);
   }
 
   /** Refuses a knot whose rows are gone: its reader would take it for one that has none. */

@@ -8,8 +8,8 @@ import java.util.List;
 import weft.kernel.json.Json;
 
 /**
- * One version of a stream table's log: a knot, a turn (a cut, what undoes one, or an expiry), the
- * table's creation, or what another tool wrote.
+ * One version of a stream table's log: a knot, a turn (a cut, what undoes one, an expiry, or a
+ * compaction), the table's creation, or what another tool wrote.
  *
  * @param weft the knot or turn as its writer described it, or null
  * @param cutVersion newest version before this one that is a turn, -1 for none, null when another
@@ -71,9 +71,17 @@ public record Commit(
     return weft != null && weft.has("expire");
   }
 
-  /** Whether it changes what is in the table: takes knots or rows out, or brings knots back. */
+  /** Whether it puts the rows of knots together into larger files. */
+  boolean isCompaction() {
+    return weft != null && weft.has("compact");
+  }
+
+  /**
+   * Whether it changes what is in the table or where: takes knots or rows out, brings knots back,
+   * or puts rows together.
+   */
   boolean isTurn() {
-    return isCut() || isExpiry() || (weft != null && weft.has("restore"));
+    return isCut() || isExpiry() || isCompaction() || (weft != null && weft.has("restore"));
   }
 
   public long knot() {
@@ -103,19 +111,15 @@ public record Commit(
     return files.stream().mapToLong(DataFile::rows).sum();
   }
 
-  /** This knot without its files, which the table no longer holds. */
-  Commit withoutFiles() {
-    return new Commit(version, weft, List.of(), cutVersion, schemaVersion, metaData);
-  }
-
   /**
-   * The knot as its writer described it, with the version that it has in the table, and its files.
+   * The knot as its writer described it, with the version that it has in the table, and the files
+   * that have its rows now.
    */
-  ObjectNode described() {
+  ObjectNode described(List<DataFile> held) {
     ObjectNode entry = Json.object().put("version", version);
     entry.set("weft", weft);
     ArrayNode listed = entry.putArray("files");
-    files.forEach(file -> listed.add(file.toJson()));
+    held.forEach(file -> listed.add(file.toJson()));
     return entry;
   }
 }

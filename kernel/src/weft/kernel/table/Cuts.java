@@ -55,6 +55,11 @@ final class Cuts {
     return contains(knot) ? headByKeep.lowerKey(knot) : knot;
   }
 
+  /** The ranges, as the last knot that is kept before each, and its last knot. */
+  Map<Long, Long> ranges() {
+    return new TreeMap<>(headByKeep);
+  }
+
   void clear() {
     headByKeep.clear();
   }

@@ -50,10 +50,15 @@ public record DataFile(
   }
 
   ObjectNode toAdd() {
+    return toAdd(true);
+  }
+
+  /** As an action that adds it; without {@code changes} its rows were in the table before. */
+  ObjectNode toAdd(boolean changes) {
     ObjectNode add = Json.object();
     ObjectNode body = add.putObject("add");
     body.put("path", path).putObject("partitionValues");
-    body.put("size", bytes).put("modificationTime", modified).put("dataChange", true);
+    body.put("size", bytes).put("modificationTime", modified).put("dataChange", changes);
     body.put("stats", Json.object().put("numRecords", rows).toString());
     if (sha256 != null) {
       ObjectNode tags = body.putObject("tags").put(SHA256, sha256);
@@ -65,9 +70,14 @@ public record DataFile(
   }
 
   ObjectNode toRemove(long timestamp) {
+    return toRemove(timestamp, true);
+  }
+
+  /** As an action that removes it; without {@code changes} its rows stay in the table. */
+  ObjectNode toRemove(long timestamp, boolean changes) {
     ObjectNode remove = Json.object();
     ObjectNode body = remove.putObject("remove");
-    body.put("path", path).put("deletionTimestamp", timestamp).put("dataChange", true);
+    body.put("path", path).put("deletionTimestamp", timestamp).put("dataChange", changes);
     body.put("extendedFileMetadata", true).putObject("partitionValues");
     body.put("size", bytes);
     return remove;

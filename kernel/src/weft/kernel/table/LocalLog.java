@@ -26,6 +26,12 @@ final class LocalLog implements LogStorage {
   }
 
   @Override
+  public String floor() throws IOException {
+    Path file = folder.resolve(FLOOR);
+    return Files.exists(file) ? Files.readString(file) : null;
+  }
+
+  @Override
   public boolean putIfAbsent(long version, String text) throws IOException {
     DurableFile.createFolder(folder);
     try {

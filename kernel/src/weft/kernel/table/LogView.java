@@ -1,6 +1,7 @@
 package weft.kernel.table;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -13,7 +14,7 @@ import weft.kernel.json.Json;
 
 /**
  * What a stream table's log says: its newest version, its knots by number, what was cut, whose rows
- * are expired, its schema.
+ * are expired or share a file, its schema.
  *
  * <p>Each commit of ours points back to the newest turn and the newest schema before it, so that
  * opening a table reads a handful of files however long its log is, and nothing is kept in memory
@@ -24,6 +25,7 @@ final class LogView {
 
   private final LogStorage storage;
   private final Cuts cuts = new Cuts();
+  private final Compactions compactions = new Compactions();
   private final Map<Long, Commit> recent =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -37,6 +39,7 @@ final class LogView {
   private long cutVersion = Commit.NONE;
   private long schemaVersion = Commit.NONE;
   private long expired;
+  private LogFloor floor = LogFloor.NONE;
 
   LogView(LogStorage storage) {
     this.storage = storage;
@@ -47,11 +50,38 @@ final class LogView {
    * was added.
    */
   long version() throws IOException {
+    if (version == Commit.NONE) {
+      raise();
+    }
     long newest = findNewest();
     if (newest != version) {
       follow(newest);
     }
     return version;
+  }
+
+  /** Takes in where the log begins. */
+  private void raise() throws IOException {
+    String text = storage.floor();
+    if (text == null) {
+      return;
+    }
+    floor = LogFloor.parse(text);
+    if (version < floor.version()) {
+      version = floor.version();
+      cutVersion = floor.version();
+      schemaVersion = floor.version();
+      expired = floor.expired();
+    }
+  }
+
+  /** The first version that there is, or will be. */
+  long first() throws IOException {
+    // Somebody may have let go of more of the log since this view was opened.
+    if (version > floor.version() && !storage.exists(floor.version() + 1)) {
+      raise();
+    }
+    return floor.version() + 1;
   }
 
   /**
@@ -77,9 +107,9 @@ final class LogView {
    * commit.
    */
   private void follow(long newest) throws IOException {
-    long cut = Commit.NONE;
+    long cut = cutVersion;
     long schema = Commit.NONE;
-    for (long v = newest; v >= 0; v--) {
+    for (long v = newest; v > floor.version(); v--) {
       Commit commit = read(v);
       if (schema == Commit.NONE && commit.metaData() != null) {
         schema = v;
@@ -91,12 +121,14 @@ final class LogView {
       }
     }
     Deque<Commit> turns = new ArrayDeque<>();
-    for (long v = cut; v != Commit.NONE && v > cutVersion; v = read(v).cutVersion()) {
+    for (long v = cut; v > floor.version() && v > cutVersion; v = read(v).cutVersion()) {
       turns.push(read(v));
     }
     for (Commit turn : turns) {
       if (turn.isExpiry()) {
         expired = Math.max(expired, turn.expires());
+      } else if (turn.isCompaction()) {
+        compactions.add(turn);
       } else if (turn.isCut()) {
         cuts.add(turn.keep(), turn.head());
       } else {
@@ -104,7 +136,7 @@ final class LogView {
       }
     }
     cutVersion = cut;
-    schemaVersion = schema;
+    schemaVersion = schema == Commit.NONE ? schemaVersion : schema;
     version = newest;
   }
 
@@ -129,7 +161,7 @@ final class LogView {
   }
 
   ObjectNode metaData() throws IOException {
-    return read(schemaVersion).metaData();
+    return schemaVersion <= floor.version() ? floor.metaData() : read(schemaVersion).metaData();
   }
 
   /**
@@ -149,7 +181,7 @@ final class LogView {
   /** The newest knot that is not cut, up to a version, or null. */
   Commit newestKept(long from) throws IOException {
     long v = from;
-    while (v >= 0) {
+    while (v >= first()) {
       Commit commit = read(v);
       if (!commit.isKnot()) {
         v = commit.isCut() ? floor(cuts.lastKept(commit.head()), v - 1) : v - 1;
@@ -176,7 +208,7 @@ final class LogView {
    */
   private long floor(long knot, long top) throws IOException {
     long found = Commit.NONE;
-    long low = 0;
+    long low = first();
     long high = top;
     boolean guess = true;
     while (low <= high) {
@@ -208,7 +240,7 @@ final class LogView {
 
   /** The newest knot that there ever was, whether cut or not, or null. */
   Commit lastKnot() throws IOException {
-    long last = lastKnotVersion(version, 0);
+    long last = lastKnotVersion(version, first());
     return last == Commit.NONE ? null : read(last);
   }
 
@@ -224,7 +256,7 @@ final class LogView {
   long findTurn(ObjectNode weft) throws IOException {
     JsonNode wanted =
         Json.parse(weft.toString()); // as it is read, small numbers are of another class
-    for (long v = cutVersion; v != Commit.NONE; v = read(v).cutVersion()) {
+    for (long v = cutVersion; v >= first(); v = read(v).cutVersion()) {
       if (read(v).weft().equals(wanted)) {
         return v;
       }
@@ -236,7 +268,7 @@ final class LogView {
   List<Commit> knots(long afterKnot, long toKnot) throws IOException {
     List<Commit> found = new ArrayList<>();
     long last = floor(toKnot, version);
-    for (long v = Math.max(floor(afterKnot, version) + 1, 0); v <= last; v++) {
+    for (long v = Math.max(floor(afterKnot, version) + 1, first()); v <= last; v++) {
       Commit commit = read(v);
       if (commit.isKnot()) {
         found.add(commit);
@@ -257,13 +289,32 @@ final class LogView {
     return cuts.contains(knot);
   }
 
+  /** What was cut, as pairs of the knot that was kept and the last one cut. */
+  ArrayNode cuts() {
+    ArrayNode pairs = Json.array();
+    cuts.ranges().forEach((keep, head) -> pairs.addArray().add(keep).add(head));
+    return pairs;
+  }
+
   /** The last knot whose rows are expired, 0 when none are. */
   long expired() {
     return expired;
   }
 
-  /** The files of a knot, of which none are left once its rows are expired. */
+  /** Which knots share a file. */
+  Compactions compactions() {
+    return compactions;
+  }
+
+  /**
+   * The files that have the rows of a knot, one that it shares among them; none once its rows are
+   * expired.
+   */
   List<DataFile> files(Commit knot) {
-    return knot.knot() > expired ? knot.files() : List.of();
+    if (knot.knot() <= expired) {
+      return List.of();
+    }
+    Compacted shared = compactions.find(knot.knot());
+    return shared == null ? knot.files() : List.of(shared.file());
   }
 }

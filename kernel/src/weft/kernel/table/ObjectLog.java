@@ -34,6 +34,11 @@ final class ObjectLog implements LogStorage {
   }
 
   @Override
+  public String floor() throws IOException {
+    return LogStorage.floorIn(files, folder);
+  }
+
+  @Override
   public boolean putIfAbsent(long version, String text) throws IOException {
     return ConditionalFiles.putIfAbsent(
         files, file(version), text.getBytes(StandardCharsets.UTF_8));

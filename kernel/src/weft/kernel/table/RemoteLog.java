@@ -67,6 +67,11 @@ final class RemoteLog implements LogStorage {
   }
 
   @Override
+  public String floor() throws IOException {
+    return LogStorage.floorIn(files, folder);
+  }
+
+  @Override
   public boolean putIfAbsent(long version, String text) throws IOException {
     files.mkdirs(folder);
     try {

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -18,7 +20,7 @@ import weft.kernel.spark.Sessions;
 
 /**
  * The Delta log of a stream table, in which every knot of the stream is one commit, a rollback is
- * one more, and so is the expiry of old rows.
+ * one more, and so are the expiry of old rows and their compaction into larger files.
  *
  * <p>Threads may share an instance; several instances, also in several processes, may be used on
  * one table.
@@ -70,6 +72,12 @@ public final class TableLog {
     return view.version();
   }
 
+  /** The first version that the log has: those before it may be gone with their knots. */
+  public synchronized long first() throws IOException {
+    version();
+    return view.first();
+  }
+
   /** One version of the log. */
   public synchronized Commit read(long version) throws IOException {
     return view.read(version);
@@ -100,6 +108,12 @@ public final class TableLog {
     return view.expired();
   }
 
+  /** The ranges (keep, head] of knots that were cut, as a JSON array of pairs. */
+  public synchronized String cuts() throws IOException {
+    version();
+    return view.cuts().toString();
+  }
+
   /** The table's schema now, as Spark writes schemas in JSON. */
   public synchronized String schema() throws IOException {
     requireTable();
@@ -117,8 +131,9 @@ public final class TableLog {
       // Readers go back to the first knot: no tool may clean the log up.
       configuration.put("delta.enableExpiredLogCleanup", "false");
       metaData.put("createdTime", System.currentTimeMillis());
-      List<ObjectNode> actions = List.of(Protocol.action(schemaJson), wrap("metaData", metaData));
-      if (storage.putIfAbsent(0, text("CREATE TABLE", null, Commit.NONE, 0, actions))) {
+      List<ObjectNode> actions =
+          List.of(Protocol.action(schemaJson), CommitText.wrap("metaData", metaData));
+      if (storage.putIfAbsent(0, CommitText.of("CREATE TABLE", null, Commit.NONE, 0, actions))) {
         version();
         return;
       }
@@ -153,12 +168,34 @@ public final class TableLog {
   }
 
   private String described(Commit knot) {
-    return knot == null ? null : asHeld(knot).described().toString();
+    return knot == null ? null : asHeld(knot).toString();
   }
 
-  /** A knot with the files that the table still has of it. */
-  private Commit asHeld(Commit knot) {
-    return isHeld(knot) ? knot : knot.withoutFiles();
+  /** A knot with the files that the table still has of it, and which knots it shares one with. */
+  private ObjectNode asHeld(Commit knot) {
+    ObjectNode entry = knot.described(view.files(knot));
+    Compacted shared = isHeld(knot) ? view.compactions().find(knot.knot()) : null;
+    if (shared != null) {
+      entry.putArray("shared").add(shared.after()).add(shared.upto());
+    }
+    return entry;
+  }
+
+  /**
+   * The files of some knots, each once, with the knots that share it; those of a knot alone are
+   * shared by none. All of them as of one version.
+   */
+  public synchronized List<Compacted> files(List<Commit> knots) {
+    Map<String, Compacted> found = new LinkedHashMap<>();
+    for (Commit knot : knots) {
+      Compacted shared = view.compactions().find(knot.knot());
+      for (DataFile file : view.files(knot)) {
+        found.put(
+            file.path(),
+            shared != null ? shared : new Compacted(knot.knot() - 1, knot.knot(), file));
+      }
+    }
+    return List.copyOf(found.values());
   }
 
   /**
@@ -191,13 +228,14 @@ public final class TableLog {
       if (Protocol.needsFeatures(newSchemaJson)) {
         actions.add(Protocol.action(newSchemaJson));
       }
-      actions.add(wrap("metaData", view.metaData().deepCopy().put("schemaString", newSchemaJson)));
+      ObjectNode changed = view.metaData().deepCopy().put("schemaString", newSchemaJson);
+      actions.add(CommitText.wrap("metaData", changed));
       schema = expectedVersion + 1;
     }
     for (JsonNode add : Json.parse(addsJson)) {
       actions.add(DataFile.fromJson(add, now).toAdd());
     }
-    return append(text("WRITE", weft, view.cutVersion(), schema, actions));
+    return append(CommitText.of("WRITE", weft, view.cutVersion(), schema, actions));
   }
 
   /**
@@ -218,12 +256,68 @@ public final class TableLog {
     if (made != Commit.NONE) {
       return made;
     }
+    requireWhole(keepKnot);
+    requireWhole(headKnot);
     long now = System.currentTimeMillis();
     List<ObjectNode> actions = new ArrayList<>();
-    for (Commit knot : view.kept(keepKnot, headKnot)) {
-      view.files(knot).forEach(file -> actions.add(file.toRemove(now)));
+    files(view.kept(keepKnot, headKnot)).forEach(one -> actions.add(one.file().toRemove(now)));
+    return turn("DELETE", weft, actions);
+  }
+
+  /** Refuses a knot that shares its file with later ones: the file is to be divided there first. */
+  private void requireWhole(long knot) {
+    Compacted shared = view.compactions().find(knot);
+    if (shared != null && shared.straddles(knot)) {
+      throw new CommitConflict(
+          "Knot " + knot + " of the table at " + path + " shares a file with later ones.");
     }
-    return append(text("DELETE", weft, view.cutVersion(), view.schemaVersion(), actions));
+  }
+
+  /** The files that knots share which were cut, as a JSON array of paths. */
+  public synchronized String cutFiles() throws IOException {
+    version();
+    ArrayNode found = Json.array();
+    for (Compacted one : view.compactions().after(view.expired())) {
+      if (view.isCut(one.upto())) {
+        found.add(one.file().path());
+      }
+    }
+    return found.toString();
+  }
+
+  /** The file that has rows of a knot and of later ones, as JSON with its knots, or null. */
+  public synchronized String straddling(long knot) throws IOException {
+    version();
+    Compacted shared = view.compactions().find(knot);
+    return shared == null || !shared.straddles(knot) ? null : shared.toJson().toString();
+  }
+
+  /**
+   * Puts files in the place of those that knots have now, and returns the version that did it.
+   *
+   * @param filesJson the files that were made, with the knots of each: {@code after}, {@code upto}
+   * @param replacesJson the paths that they were made of, which must be those of the table still
+   */
+  public synchronized long compact(String filesJson, String replacesJson, String weftJson)
+      throws IOException {
+    requireTable();
+    version();
+    long now = System.currentTimeMillis();
+    List<String> replaces = new ArrayList<>();
+    Json.parse(replacesJson).forEach(one -> replaces.add(one.asText()));
+    Compaction compaction = new Compaction(view, filesJson, replaces, now);
+    List<ObjectNode> actions = compaction.actions(now);
+    ObjectNode weft = compaction.note(weftJson, now);
+    return turn("OPTIMIZE", weft, actions);
+  }
+
+  /**
+   * The files that compactions after a version have replaced, if made before a moment, as JSON with
+   * the newest of these versions.
+   */
+  public synchronized String replaced(long afterVersion, long beforeMillis) throws IOException {
+    version();
+    return Compaction.replaced(view, storage, afterVersion, beforeMillis);
   }
 
   /**
@@ -241,18 +335,16 @@ public final class TableLog {
     if (made != Commit.NONE) {
       return made;
     }
-    List<ObjectNode> actions = new ArrayList<>();
-    boolean cut = false;
-    for (Commit knot : view.knots(keepKnot, headKnot)) {
-      if (view.isCut(knot.knot())) {
-        cut = true;
-        view.files(knot).forEach(file -> actions.add(file.toAdd()));
-      }
-    }
-    if (!cut) {
+    requireWhole(keepKnot);
+    requireWhole(headKnot);
+    List<Commit> back = view.knots(keepKnot, headKnot);
+    back.removeIf(knot -> !view.isCut(knot.knot()));
+    if (back.isEmpty()) {
       return version();
     }
-    return append(text("RESTORE", weft, view.cutVersion(), view.schemaVersion(), actions));
+    List<ObjectNode> actions = new ArrayList<>();
+    files(back).forEach(one -> actions.add(one.file().toAdd()));
+    return turn("RESTORE", weft, actions);
   }
 
   /**
@@ -276,21 +368,28 @@ public final class TableLog {
               + (newest == null ? "not there" : newest.knot())
               + ".");
     }
+    requireWhole(upto);
     long now = System.currentTimeMillis();
     List<ObjectNode> actions = new ArrayList<>();
-    for (Commit knot : view.kept(view.expired(), upto)) {
-      knot.files().forEach(file -> actions.add(file.toRemove(now)));
-    }
+    files(view.kept(view.expired(), upto)).forEach(one -> actions.add(one.file().toRemove(now)));
     ObjectNode weft = Json.parseObject(weftJson).put("expire", upto);
-    return append(text("DELETE", weft, view.cutVersion(), view.schemaVersion(), actions));
+    return turn("DELETE", weft, actions);
   }
 
-  /** The files that knots in (afterKnot, toKnot] were written with, as a JSON array of paths. */
+  /**
+   * The files that knots in (afterKnot, toKnot] were written with, and those that they alone share,
+   * as a JSON array of paths.
+   */
   public synchronized String written(long afterKnot, long toKnot) throws IOException {
     version();
     ArrayNode found = Json.array();
     for (Commit knot : view.knots(afterKnot, toKnot)) {
       knot.files().forEach(file -> found.add(file.path()));
+    }
+    for (Compacted shared : view.compactions().overlapping(afterKnot, toKnot)) {
+      if (shared.upto() <= toKnot) {
+        found.add(shared.file().path());
+      }
     }
     return found.toString();
   }
@@ -302,7 +401,7 @@ public final class TableLog {
   public synchronized String knots(long afterKnot, long toKnot) throws IOException {
     version();
     ArrayNode found = Json.array();
-    view.kept(afterKnot, toKnot).forEach(knot -> found.add(asHeld(knot).described()));
+    view.kept(afterKnot, toKnot).forEach(knot -> found.add(asHeld(knot)));
     return found.toString();
   }
 
@@ -325,6 +424,12 @@ public final class TableLog {
     }
   }
 
+  private long turn(String operation, ObjectNode weft, List<ObjectNode> actions)
+      throws IOException {
+    return append(
+        CommitText.of(operation, weft, view.cutVersion(), view.schemaVersion(), actions));
+  }
+
   private long append(String text) throws IOException {
     long added = view.append(text);
     if (added == Commit.NONE) {
@@ -332,31 +437,5 @@ public final class TableLog {
     }
     Wake.added(path);
     return added;
-  }
-
-  private static String text(
-      String operation, ObjectNode weft, long cut, long schema, List<ObjectNode> actions) {
-    ObjectNode note = Json.object();
-    // First, so that the sum's place is the first blank of the text: the hash of no rows is all
-    // zeros too.
-    note.putObject("log").put("cut", cut).put("schema", schema).put("sum", CommitSum.BLANK);
-    if (weft != null) {
-      note.set("weft", weft);
-    }
-    ObjectNode info = Json.object().put("timestamp", System.currentTimeMillis());
-    info.put("operation", operation).putObject("operationParameters");
-    info.put("engineInfo", "weft").put("userMetadata", note.toString());
-    StringBuilder lines = new StringBuilder();
-    lines.append(wrap("commitInfo", info)).append('\n');
-    for (ObjectNode action : actions) {
-      lines.append(action).append('\n');
-    }
-    return CommitSum.fill(lines.toString());
-  }
-
-  private static ObjectNode wrap(String name, ObjectNode body) {
-    ObjectNode action = Json.object();
-    action.set(name, body);
-    return action;
   }
 }

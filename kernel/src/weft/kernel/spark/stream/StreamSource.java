@@ -42,6 +42,7 @@ import weft.kernel.stream.StreamOffset;
 import weft.kernel.stream.StreamOptions;
 import weft.kernel.stream.StreamReader;
 import weft.kernel.table.Commit;
+import weft.kernel.table.Compacted;
 import weft.kernel.table.TableLog;
 import weft.kernel.table.Wake;
 
@@ -129,23 +130,39 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
       StreamOffset from =
           start.isEmpty() ? reader.beginning() : StreamOffset.parse(start.get().json());
       Wake.ran(options.query());
-      KnotFiles files = new KnotFiles(folder);
-      ArrayNode knots = Json.array();
-      for (Commit knot : reader.knots(from, StreamOffset.parse(end.json()))) {
-        knot.files().forEach(files::add);
-        knots.addArray().add(knot.knot()).add(knot.weft().get("watermark"));
-      }
-      return Dataset$.MODULE$.ofRows(spark, plan(files, knots));
+      StreamOffset to = StreamOffset.parse(end.json());
+      List<Commit> knots = reader.knots(from, to);
+      ArrayNode listed = Json.array();
+      knots.forEach(
+          knot -> listed.addArray().add(knot.knot()).add(knot.weft().get("watermark")));
+      List<LogicalPlan> parts = scans(reader.files(knots), from.knot(), to.knot());
+      return Dataset$.MODULE$.ofRows(spark, plan(parts, listed));
     } catch (IOException e) {
       throw Sneaky.raise(e);
     }
   }
 
-  private LogicalPlan plan(KnotFiles files, ArrayNode knots) {
-    List<LogicalPlan> parts = new ArrayList<>();
-    if (!files.isEmpty()) {
-      parts.add(scan(files));
+  /** The files of knots in (after, upto]; of those that other knots share, their rows alone. */
+  private List<LogicalPlan> scans(List<Compacted> files, long after, long upto) {
+    KnotFiles whole = new KnotFiles(folder);
+    KnotFiles shared = new KnotFiles(folder);
+    for (Compacted one : files) {
+      boolean isWhole = one.after() >= after && one.upto() <= upto;
+      (isWhole ? whole : shared).add(one.file());
     }
+    List<LogicalPlan> scans = new ArrayList<>();
+    if (!whole.isEmpty()) {
+      scans.add(scan(whole));
+    }
+    if (!shared.isEmpty()) {
+      String wanted = "_weft.knot > " + after + " AND _weft.knot <= " + upto;
+      scans.add(Dataset$.MODULE$.ofRows(spark, scan(shared)).where(wanted).logicalPlan());
+    }
+    return scans;
+  }
+
+  private LogicalPlan plan(List<LogicalPlan> scans, ArrayNode knots) {
+    List<LogicalPlan> parts = new ArrayList<>(scans);
     if (options.buckets() > 0) {
       parts.add(control(knots));
     }
