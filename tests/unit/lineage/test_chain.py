@@ -85,6 +85,19 @@ def test_a_knot_that_is_gone_is_found() -> None:
     assert "knot.missing" in check(make_line(first, head=2))
 
 
+def test_a_line_whose_oldest_knots_are_forgotten_begins_with_the_one_that_was_written_down() -> (
+    None
+):
+    _, second, third = history()
+    line = make_line(second, third)
+    assert check(line) == ["knot.missing"]
+    assert check(replace(line, floor=2, before=second.previous_hash)) == []
+    assert check(replace(line, floor=2, before="0" * 64)) == ["knot.broken-chain"]
+    report = Verification()
+    check_consumed(replace(line, floor=2, before=second.previous_hash), report)
+    assert report.is_clean
+
+
 @pytest.mark.parametrize("status", [Status.ROLLED_BACK, Status.IN_PROGRESS, Status.FAILED])
 def test_a_live_knot_is_complete(status: Status) -> None:
     first, second, third = history()
@@ -111,9 +124,12 @@ def test_what_a_knot_consumed_is_what_its_inputs_wrote() -> None:
 
     written = {"raw": {1: 5, 2: 2**256 - 1}}
     report = Verification()
-    check_inputs(line(f"{4:064x}"), written, report)
+    check_inputs(line(f"{4:064x}"), written, {}, report)
     assert report.is_clean
-    check_inputs(line(f"{5:064x}"), written, report)
+    # What it consumed of knots that are forgotten is not asked about; of others it is.
+    check_inputs(line(f"{5:064x}"), written, {"raw": 2}, report)
+    assert report.is_clean
+    check_inputs(line(f"{5:064x}"), written, {"raw": 1}, report)
     assert [finding.code for finding in report.findings] == ["knot.input-hash"]
 
 

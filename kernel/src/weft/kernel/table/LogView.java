@@ -3,7 +3,9 @@ package weft.kernel.table;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -75,13 +77,24 @@ final class LogView {
     }
   }
 
-  /** The first version that there is, or will be. */
-  long first() throws IOException {
-    // Somebody may have let go of more of the log since this view was opened.
-    if (version > floor.version() && !storage.exists(floor.version() + 1)) {
-      raise();
-    }
+  /** The first version that there is, or was when this view last missed one. */
+  long first() {
     return floor.version() + 1;
+  }
+
+  /** What is read here and there in the log. */
+  private interface Look<T> {
+    T take() throws IOException;
+  }
+
+  /** Looks again when a version is gone: somebody has let go of more of the log meanwhile. */
+  private <T> T look(Look<T> look) throws IOException {
+    try {
+      return look.take();
+    } catch (FileNotFoundException | NoSuchFileException e) {
+      raise();
+      return look.take();
+    }
   }
 
   /**
@@ -180,6 +193,10 @@ final class LogView {
 
   /** The newest knot that is not cut, up to a version, or null. */
   Commit newestKept(long from) throws IOException {
+    return look(() -> findNewestKept(from));
+  }
+
+  private Commit findNewestKept(long from) throws IOException {
     long v = from;
     while (v >= first()) {
       Commit commit = read(v);
@@ -199,7 +216,7 @@ final class LogView {
    * none.
    */
   long floor(long knot) throws IOException {
-    return floor(knot, version);
+    return look(() -> floor(knot, version));
   }
 
   /**
@@ -240,7 +257,7 @@ final class LogView {
 
   /** The newest knot that there ever was, whether cut or not, or null. */
   Commit lastKnot() throws IOException {
-    long last = lastKnotVersion(version, first());
+    long last = look(() -> lastKnotVersion(version, first()));
     return last == Commit.NONE ? null : read(last);
   }
 
@@ -256,6 +273,10 @@ final class LogView {
   long findTurn(ObjectNode weft) throws IOException {
     JsonNode wanted =
         Json.parse(weft.toString()); // as it is read, small numbers are of another class
+    return look(() -> turnOf(wanted));
+  }
+
+  private long turnOf(JsonNode wanted) throws IOException {
     for (long v = cutVersion; v >= first(); v = read(v).cutVersion()) {
       if (read(v).weft().equals(wanted)) {
         return v;
@@ -266,6 +287,10 @@ final class LogView {
 
   /** The knots in (afterKnot, toKnot], also those that were cut, oldest first. */
   List<Commit> knots(long afterKnot, long toKnot) throws IOException {
+    return look(() -> findKnots(afterKnot, toKnot));
+  }
+
+  private List<Commit> findKnots(long afterKnot, long toKnot) throws IOException {
     List<Commit> found = new ArrayList<>();
     long last = floor(toKnot, version);
     for (long v = Math.max(floor(afterKnot, version) + 1, first()); v <= last; v++) {
