@@ -16,7 +16,7 @@ from weft.streams import compaction
 from weft.streams.compacted import MARK
 from weft.streams.compaction import Made
 from weft.streams.kernel_rehash import KernelRehash
-from weft.streams.table import EVERYTHING, Deleted, Table
+from weft.streams.table import Deleted, Table
 from weft.streams.tables import Tables
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def _check(worker: Worker, table: Table, made: Made) -> None:
 
 def _left_over(table: Table, before: float) -> Iterator[str]:
     """Files of compactions that were given up or died: no knot, live or cut, lies in them."""
-    held = {file.path for knot in table.knots(0, EVERYTHING) for file in knot.files}
-    held |= set(table.cut_files())
+    held = {file.path for cut in (True, False) for file in table.compacted(cut=cut)}
     for name in locate(table.path).names():
         _, is_ours, made = name.partition(MARK)
         if is_ours and name not in held and int(made.partition("-")[0]) < before:

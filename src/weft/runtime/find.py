@@ -97,7 +97,7 @@ def find_dropped(
         table = Table(spark, worker.storage.table(stream))
         if not table.exists():
             continue
-        names = (*paths, *table.cut_files())
+        names = (*paths, *(file.path for file in table.compacted(cut=True)))
         held = [path for path in names if (locate(table.path) / path).exists()]
         if held:
             columns = StructType.fromJson(table.schema())

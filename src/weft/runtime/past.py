@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -53,6 +53,7 @@ def frame_of(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
 def check_files(run: ReplayedPipeline, phase: Phase) -> Iterator[Mismatch]:
     """The recorded rows that a phase reads and that are not what was written, by the hashes of their files."""
     assert isinstance(run.storage, Workspace)
+    sums: dict[str, str | None] = {}  # knots may share a file, which is read once
     for pinned in run.pins:
         if pinned.knot.number <= phase.after:
             continue
@@ -68,14 +69,21 @@ def check_files(run: ReplayedPipeline, phase: Phase) -> Iterator[Mismatch]:
                 continue
             table = run.tables.open(parent.stream)
             for knot in table.knots(parent.first - 1, parent.last):
-                yield from _altered(run, pinned, parent.stream, table.path, knot)
+                for file in knot.files:
+                    if file.path not in sums:
+                        sums[file.path] = _sum(locate(table.path) / file.path)
+                yield from _altered(run, pinned, parent.stream, sums, knot)
 
 
 def _altered(
-    run: ReplayedPipeline, pinned: Pinned, stream: str, folder: str, knot: TableKnot
+    run: ReplayedPipeline,
+    pinned: Pinned,
+    stream: str,
+    sums: Mapping[str, str | None],
+    knot: TableKnot,
 ) -> Iterator[Mismatch]:
     for file in knot.files:
-        found = _sum(locate(folder) / file.path)
+        found = sums[file.path]
         if found != file.sha256:
             what = "is not what was written" if found else "is gone"
             text = (

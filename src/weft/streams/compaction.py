@@ -13,7 +13,8 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,8 @@ TARGET_BYTES = 64 << 20
 """A file of this size is large enough, and is not put together with others."""
 SMALL_BYTES = 1 << 20
 """A file up to this size is put together with whatever is newer."""
+MOST_KNOTS = 20_000
+"""So many knots with files of their own are looked at in one go; more come the next time."""
 GROUP_ROWS = 1 << 17
 """So many rows make a row group: who wants one knot of many reads the groups that may have it."""
 
@@ -54,6 +57,10 @@ class Unit:
     bytes: int
 
 
+APART = Unit(0, 0, (), (), 0, 0)
+"""Stands for a part that a stream was filled with, which shares no file."""
+
+
 @dataclass(frozen=True)
 class Made:
     """Files that were made and are not in the table yet, of which knots, and the paths that they replace."""
@@ -74,30 +81,40 @@ def plan(
 
 
 def _stretches(table: Table, upto: int) -> Iterator[list[Unit]]:
-    """Knots that may share a file: none between them was cut, or is a part that a stream was filled with."""
+    """Knots that may share a file: none between them was cut, or is a part that a stream was filled with.
+
+    What lies in shared files already is told by these; only knots after the newest of them are looked at.
+    """
     cuts = table.cuts()
     held: list[Unit] = []
-    for knot in table.knots(table.expired(), upto):
-        if knot.shared is not None and knot.shared[1] > upto:
-            break
-        unit = _unit(knot)
-        is_apart = knot.note.fill is not None
-        last = held[-1].upto if held else unit.upto
-        if held and (is_apart or any(keep < unit.upto and head > last for keep, head in cuts)):
+    shared = [_shared(one) for one in table.compacted(cut=False) if one.upto <= upto]
+    begin = shared[-1].upto if shared else table.expired()
+    listed = table.knots(begin, min(upto, begin + MOST_KNOTS))
+    own = list(takewhile(lambda knot: knot.shared is None, listed))
+    # Behind a shared file lies what is listed after it; between two there may be knots with files of their own.
+    for unit, is_next in [*((one, False) for one in shared), *((_own(one), True) for one in own)]:
+        after = held[-1].upto if held else unit.after
+        is_apart = unit is APART or (not is_next and after != unit.after)
+        if held and (is_apart or any(keep < unit.upto and head > after for keep, head in cuts)):
             yield held
-            held = []
-        if is_apart or (held and held[-1].upto == unit.upto):
-            continue
-        held.append(unit)
+            held, after = [], unit.after
+        if unit is not APART:
+            held.append(replace(unit, after=after))
     if held:
         yield held
 
 
-def _unit(knot: TableKnot) -> Unit:
-    after, upto = knot.shared or (knot.note.knot - 1, knot.note.knot)
+def _shared(file: CompactedFile) -> Unit:
+    return Unit(file.after, file.upto, (file.path,), (file.sha256,), file.rows, file.bytes)
+
+
+def _own(knot: TableKnot) -> Unit:
+    """A knot with its own files."""
+    if knot.note.fill is not None:
+        return APART
     return Unit(
-        after=after,
-        upto=upto,
+        after=knot.note.knot - 1,
+        upto=knot.note.knot,
         paths=tuple(file.path for file in knot.files),
         sums=tuple(file.sha256 for file in knot.files),
         rows=sum(file.rows for file in knot.files),

@@ -142,10 +142,11 @@ class Table:
             files = json.dumps([codec.to_form(file) for file in made])
             return int(self._log.compact(files, json.dumps(list(replaces)), json.dumps(weft)))
 
-    def cut_files(self) -> list[str]:
-        """The files that knots share which were cut."""
+    def compacted(self, *, cut: bool) -> list[CompactedFile]:
+        """The files that knots share, oldest first: of knots that were cut, or of those that were not."""
         with _errors(self.path):
-            return list(json.loads(self._log.cutFiles()))
+            found = json.loads(self._log.compacted())
+        return [codec.from_form(CompactedFile, one) for one in found if one.pop("cut") == cut]
 
     def straddling(self, knot: int) -> CompactedFile | None:
         """The file that has rows of a knot and of later ones."""

@@ -273,14 +273,12 @@ public final class TableLog {
     }
   }
 
-  /** The files that knots share which were cut, as a JSON array of paths. */
-  public synchronized String cutFiles() throws IOException {
+  /** The files that knots share, oldest first, as a JSON array; each says whether they were cut. */
+  public synchronized String compacted() throws IOException {
     version();
     ArrayNode found = Json.array();
     for (Compacted one : view.compactions().after(view.expired())) {
-      if (view.isCut(one.upto())) {
-        found.add(one.file().path());
-      }
+      found.add(one.toJson().put("cut", view.isCut(one.upto())));
     }
     return found.toString();
   }
