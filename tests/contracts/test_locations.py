@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from weft.errors import WeftError
-from weft.locations.location import Location, locate
+from weft.locations.location import Location, locate, openable
 from weft.servers.hdfs import Hdfs
 from weft.servers.process import free_port
 from weft.servers.s3 import S3
@@ -51,6 +55,16 @@ def test_a_file_is_written_read_and_replaced(place: Location) -> None:
         assert opened.read() == b"d"
     assert file.exists()
     assert (place / "a").exists()
+
+
+def test_parquet_is_read_where_it_lies(place: Location) -> None:
+    written = io.BytesIO()
+    pq.write_table(pa.table({"n": [1, 2, 3], "text": ["a", "b", "c"]}), written)
+    file = place / "rows.parquet"
+    file.write(written.getvalue())
+    assert pq.read_schema(openable(file.address)).names == ["n", "text"]
+    found = pq.read_table(openable(file.address), columns=["text"], filters=pc.field("n") > 1)
+    assert found.to_pylist() == [{"text": "b"}, {"text": "c"}]
 
 
 def test_names_and_files_are_those_below_in_their_order(place: Location) -> None:

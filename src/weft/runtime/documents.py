@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weft.errors import WeftError
+from weft.locations.location import openable
 from weft.runtime.key_index import KeyIndex
 from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
@@ -112,13 +113,13 @@ def _rows(part: FilePart, spec: StreamSpec, key: list[str]) -> list[dict[str, An
     for name, value in zip(spec.key, _values(part.path, spec, key), strict=True):
         equal = pc.field(name) == value
         condition = equal if condition is None else condition & equal
-    table = pq.read_table(part.path, filters=condition)
+    table = pq.read_table(openable(part.path), filters=condition)
     return [row for batch in table.to_batches() for row in documents(part.of(batch))]
 
 
 def _values(path: str, spec: StreamSpec, key: list[str]) -> list[pa.Scalar]:
     """The values of a key, as its columns have them; refuses a text that cannot be one."""
-    names = pq.read_schema(path)
+    names = pq.read_schema(openable(path))
     found = []
     for name, text in zip(spec.key, key, strict=True):
         kind = names.field(name).type

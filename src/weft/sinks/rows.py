@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from weft.locations.location import is_local, locate
+from weft.locations.location import openable
 from weft.schema.weft import WEFT
 
 BATCH_ROWS = 8_192
@@ -209,4 +209,4 @@ def first(rows: Rows, limit: int) -> list[dict[str, Any]]:
 
 def open_file(path: str) -> pq.ParquetFile:
     """A Parquet file at a path or an address."""
-    return pq.ParquetFile(path if is_local(path) else locate(path).open())
+    return pq.ParquetFile(openable(path))
