@@ -17,9 +17,10 @@ KEY = ("id", "at")
 
 def knot(folder: Path, number: int, *keys: tuple[Any, Any], version: int = 0) -> TableKnot:
     """A knot whose rows have these keys."""
-    rows = [{"id": one, "at": other, "value": "x"} for one, other in keys]
+    rows = [{"id": one, "at": other, "_weft": {"knot": number}} for one, other in keys]
     name = f"{number}-{version}.parquet"
-    kinds = pa.schema({"id": pa.string(), "at": pa.list_(pa.int64()), "value": pa.string()})
+    mark = pa.struct({"knot": pa.int64()})
+    kinds = pa.schema({"id": pa.string(), "at": pa.list_(pa.int64()), "_weft": mark})
     pq.write_table(pa.Table.from_pylist(rows, schema=kinds), folder / name)
     note = Note(number, f"k{number}", "s", "s", "h", "g", "l", len(rows), "")
     return TableKnot(version or number, note, (DataFile(name, len(rows), 0, ""),))
