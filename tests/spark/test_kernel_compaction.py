@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.streams import Reader, Stream
-from weft.sinks.rows import ParquetRows
+from weft.sinks.rows import SharedRows
 from weft.streams import compaction
 from weft.streams.pieces import parts_of, read_parts
 from weft.streams.read import TableReading
@@ -46,7 +46,7 @@ def of_knots(stream: Stream, after: int, upto: int) -> list[int]:
     parts = parts_of(stream.path, stream.table.knots(after, upto))
     if not parts:
         return []
-    rows = ParquetRows(parts, ["n"])
+    rows = SharedRows(parts, ["n"])
     by_arrow = sorted(row["n"] for row in rows.records())
     assert rows.count == len(by_arrow)
     by_spark = sorted(row.n for row in read_parts(stream.spark, parts, stream.schema).collect())

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from weft.lineage.hashtree import HashTree
 from weft.locations.location import locate
-from weft.sinks.rows import FilePart, ParquetRows
+from weft.sinks.rows import FilePart, SharedRows
 from weft.streams.compacted import CompactedFile, Compactions, batches_of, place_of
 from weft.streams.rehash import FileHash
 
@@ -44,7 +44,7 @@ def test_the_rows_of_a_knot_are_found_among_those_of_others(tmp_path: Path) -> N
         ]
     some = [row["n"] for batch in batches_of(locate(path), 4) for row in batch.to_pylist()]
     assert some == [3, 4, 5]
-    part = ParquetRows([FilePart(str(path), after=1, upto=3)], ["n"])
+    part = SharedRows([FilePart(str(path), after=1, upto=3)], ["n"])
     assert (part.count, [row["n"] for row in part.records()]) == (1, [2])
 
 
