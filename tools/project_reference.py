@@ -15,14 +15,8 @@ from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, 
 from weft.loading.init import FILES
 from weft.loading.load import FILE
 from weft.products.form import PartKeys, ProductKeys
-from weft.project.definition import (
-    HistorySpec,
-    Keyframes,
-    Processing,
-    ScalingSpec,
-    WatermarkSpec,
-)
 from weft.project.operator import Deduplication, Joining
+from weft.project.settings import HistorySpec, Keyframes, Processing, ScalingSpec, WatermarkSpec
 from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.schema.type import SPELLINGS, TEXTS

@@ -14,7 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
-from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick
 from weft.sources.feed import Feed

@@ -25,19 +25,10 @@ from weft.lineage.offsets import Offsets
 from weft.operations import step as steps
 from weft.operations.cut import Cut, Span
 from weft.operations.operation import Hold, Operation, OperationStatus
-from weft.project.definition import (
-    HistorySpec,
-    Keyframes,
-    PipelineSpec,
-    Processing,
-    Project,
-    SinkSpec,
-    SourceSpec,
-    StreamSpec,
-    WatermarkSpec,
-)
+from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
 from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
+from weft.project.settings import HistorySpec, Keyframes, Processing, WatermarkSpec
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.recording import FedKnot, KnotExport, RecordedKnot
 from weft.runtime.layout import Layout

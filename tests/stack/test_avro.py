@@ -16,7 +16,8 @@ from tests.stack.avro import ENVELOPE, VALUE, FakeRegistry, encode, framed, regi
 from tests.stack.servers import Kafka
 from weft.errors import WeftError
 from weft.loading.load import load
-from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tests.reading import Reading, read
 from tests.stack.servers import Kafka
 from weft.locations.location import locate
-from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick

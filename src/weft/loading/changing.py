@@ -15,7 +15,8 @@ from weft.products.reading import TableColumns
 from weft.products.sql import from_sql
 from weft.products.tree import Product, ProductError
 from weft.products.write import stored_product
-from weft.project.definition import PipelineSpec, StreamSpec, WatermarkSpec
+from weft.project.definition import PipelineSpec, StreamSpec
+from weft.project.settings import WatermarkSpec
 from weft.schema.change import with_change
 
 INSTEAD = {

@@ -36,7 +36,8 @@ from weft.loading.updating import as_spelled, check_updating, find_columns
 from weft.loading.watched import watched
 from weft.loading.wiring import add_windows, check_graph
 from weft.products.reading import TableColumns
-from weft.project.definition import HistorySpec, PipelineSpec, Project, StreamSpec
+from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.settings import HistorySpec
 from weft.project.timing import EVENT_TIME, Timing
 from weft.schema.change import with_change
 from weft.schema.path import find_path

@@ -17,14 +17,8 @@ from weft.errors import WeftError
 from weft.loading.load import load
 from weft.products.tree import Product
 from weft.products.write import write_product
-from weft.project.definition import (
-    PipelineSpec,
-    Processing,
-    Project,
-    SinkSpec,
-    SourceSpec,
-    StreamSpec,
-)
+from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.queries.form import write_group, write_top
 from weft.schema.change import CHANGE
 from weft.steps.step import to_dict

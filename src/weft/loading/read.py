@@ -19,16 +19,10 @@ from weft.products.read import read_product
 from weft.products.sql import tables_of
 from weft.products.tree import ProductError
 from weft.products.write import stored_product
-from weft.project.definition import (
-    HistorySpec,
-    PipelineSpec,
-    Processing,
-    SinkSpec,
-    SourceSpec,
-    WatermarkSpec,
-)
+from weft.project.definition import PipelineSpec, SinkSpec, SourceSpec
 from weft.project.operator import Deduplication, Joining
 from weft.project.provenance import LAZY, MODES, ProvenanceSpec
+from weft.project.settings import HistorySpec, Processing, WatermarkSpec
 from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.schema.schema import Field, Schema, parse_type

@@ -8,8 +8,8 @@ from typing import Any
 from weft.declared.read import schema_of
 from weft.loading.form import PipelineKeys, ProjectKeys, StreamKeys, TableKeys, Windowing
 from weft.products.form import PartKeys, ProductKeys
-from weft.project.definition import HistorySpec, Processing, WatermarkSpec
 from weft.project.operator import Deduplication, Joining
+from weft.project.settings import HistorySpec, Processing, WatermarkSpec
 from weft.project.watch import WatchSpec
 from weft.queries.form import Grouping, Ranking
 from weft.sinks import options as sinks

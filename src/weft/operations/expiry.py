@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 
 MEGABYTE = 1 << 20
 

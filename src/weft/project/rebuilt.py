@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weft import codec
-from weft.project.definition import PipelineSpec, Processing, Project, StreamSpec
+from weft.project.definition import PipelineSpec, Project, StreamSpec
+from weft.project.settings import Processing
 from weft.steps.function import FunctionVersion
 
 

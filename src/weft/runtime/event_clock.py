@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from weft.project.definition import WatermarkSpec
+from weft.project.settings import WatermarkSpec
 from weft.runtime.spine import Written
 from weft.windows.watermark import Seen, Watermarks, advance, latest_ms
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, Limit, Mistake, choice
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
 from weft.sources.options import Again, Source
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, LOCAL_PATH, TEXT, choice, whole
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources.options import LONGEST_MS, SEPARATOR, Again, Source, csv_alone
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources.options import SEPARATOR, Again, Source, SourceError, csv_alone
 
 if TYPE_CHECKING:

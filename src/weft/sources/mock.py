@@ -11,7 +11,8 @@ from weft.declared.key import Key
 from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
 from weft.declared.read import nested
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources.options import LONGEST_MS, Again, Source
 from weft.sources.pace import SPEED, Burst
 

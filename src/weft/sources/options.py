@@ -13,7 +13,8 @@ from weft.declared.limit import CHARACTER, Fault, whole
 from weft.declared.read import faults, made, message
 from weft.errors import WeftError
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.schema.schema import nearest
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from weft.declared.key import Key
 from weft.declared.limit import TEXT
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources.options import KEEP, Again, Source
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.locations.location import Addressed, locate
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed, read_segments

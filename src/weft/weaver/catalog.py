@@ -9,8 +9,9 @@ from typing import Any, Literal
 from weft import canonical, codec
 from weft.errors import WeftError
 from weft.lineage.facts import StreamKind
-from weft.project.definition import HistorySpec, Project, StreamSpec
+from weft.project.definition import Project, StreamSpec
 from weft.project.provenance import LAZY
+from weft.project.settings import HistorySpec
 from weft.schema.schema import Schema, StoredSchema, nearest
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write

@@ -10,8 +10,9 @@ from weft import codec
 from weft.canonical import digest
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
-from weft.project.definition import HistorySpec, Project, StreamSpec
+from weft.project.definition import Project, StreamSpec
 from weft.project.provenance import LAZY
+from weft.project.settings import HistorySpec
 from weft.project.watch import UNWATCHED
 from weft.replays.leg import Phase
 from weft.steps.environment import differences

@@ -20,7 +20,7 @@ from weft.operations.expiry import ExpiryVerdict, KnotRows, RowNeed, decide
 from weft.operations.operation import Operation
 from weft.operations.run import OperationBusyError
 from weft.operations.step import Expire, Rerun, Step
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 from weft.weaver.catalog import Pipeline
 from weft.weaver.fills import NOT_YET
 from weft.weaver.knots import line

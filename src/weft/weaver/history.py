@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weft.clock import iso
 from weft.lineage.knot import Knot, Status
 from weft.operations.expiry import KnotRows
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 from weft.weaver.catalog import Stream
 from weft.weaver.expiring import decided, expired_upto, history_of, kept_rows
 from weft.weaver.tasks import NoWorkerError

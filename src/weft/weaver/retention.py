@@ -13,7 +13,7 @@ from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.operations.operation import Operation
 from weft.operations.step import Expire, Forget
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 from weft.weaver.compacting import is_due, plan_compaction
 from weft.weaver.expiring import history_of
 from weft.weaver.trimming import plan_trim

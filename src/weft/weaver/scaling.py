@@ -19,7 +19,7 @@ import numpy as np
 from weft.clock import iso
 from weft.errors import WeftError
 from weft.logs import get_logger
-from weft.project.definition import ScalingSpec
+from weft.project.settings import ScalingSpec
 from weft.scaling.arrivals import Series
 from weft.scaling.cost import MeasuredCost
 from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
-from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.unit.cli.fake import FakeWeaver, run
 from weft import codec
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 from weft.weaver.history import KeptStates, NextExpiry, StreamHistory
 from weft.weaver.routes.history import TrimView
 

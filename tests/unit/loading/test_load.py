@@ -14,18 +14,10 @@ from weft.loading.init import write
 from weft.loading.load import load
 from weft.loading.problem import ProjectError
 from weft.loading.render import render
-from weft.project.definition import (
-    HistorySpec,
-    Keyframes,
-    MissingNameError,
-    Processing,
-    Project,
-    SinkSpec,
-    SourceSpec,
-    WatermarkSpec,
-)
+from weft.project.definition import MissingNameError, Project, SinkSpec, SourceSpec
 from weft.project.graph import Graph
 from weft.project.name import MAX_NAME, NAME
+from weft.project.settings import HistorySpec, Keyframes, Processing, WatermarkSpec
 from weft.project.timing import EVENT_TIME
 from weft.steps.step import Filter, Function, Set
 from weft.weaver.catalog import declared

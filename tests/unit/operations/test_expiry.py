@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from weft.operations.expiry import MEGABYTE, KnotRows, RowNeed, decide
-from weft.project.definition import HistorySpec
+from weft.project.settings import HistorySpec
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Fault, Limit, Mistake, choice, settings, whole
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.schema.change import CHANGE
 from weft.schema.schema import Schema
 from weft.sources.feed import read_segments

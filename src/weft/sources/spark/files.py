@@ -17,7 +17,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructField, StructType
 
 from weft.locations.location import Location
-from weft.project.definition import Processing, StreamSpec
+from weft.project.definition import StreamSpec
+from weft.project.settings import Processing
 from weft.sources import lines, parquet, raw
 from weft.sources.admission import LOG
 from weft.sources.content import look

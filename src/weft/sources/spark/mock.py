@@ -14,7 +14,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from weft.locations.location import Location
-from weft.project.definition import Processing, SourceSpec, StreamSpec
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
 from weft.schema.path import find_path
 from weft.schema.schema import Schema
 from weft.sources import raw
