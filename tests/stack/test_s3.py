@@ -121,6 +121,7 @@ def test_the_commands_run_a_project_in_a_bucket(s3: S3, tmp_path: Path) -> None:
         for number, second in ((2, 25), (3, 45)):
             (project / "in" / f"{number}.json").write_text(click("c", second))
             wait(lambda n=number: knot("clicks") >= n, f"file {number} is there", log)
+        wait(lambda: len(rows("counted", storage, project)) >= 10, "all are counted", log)
         assert [row["n"] for row in rows("counted", storage, project)] == [*range(10)]
         wait(lambda: ("b", 1) in views(storage, project), "panes come", log)
         before = views(storage, project)
@@ -133,7 +134,7 @@ def test_the_commands_run_a_project_in_a_bucket(s3: S3, tmp_path: Path) -> None:
         assert refused.json()["code"] == "backup.refused", refused.text
     finally:
         up.send_signal(signal.SIGTERM)
-        up.wait(60)
+        up.wait(180)
         api.close()
     verified = run(*("verify", "--deep", "--storage", storage, "--output", "json"), folder=project)
     assert verified.returncode == 0, verified.stdout + verified.stderr

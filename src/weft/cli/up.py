@@ -118,9 +118,8 @@ def up(
 def _storage(project: Project, folder: Path, named: str | None, store: str | None) -> Storage:
     """The storage that was named, or that of the project; what is no folder has its store beside the project."""
     home = folder / DEFAULT_STORAGE
-    address = named or project.storage or str(home)
-    if not named and is_local(address):
-        address = str(folder / address)
+    said = project.storage or str(DEFAULT_STORAGE)
+    address = named or (str(folder / said) if is_local(said) else said)
     return storage_of(address, store or (None if is_local(address) else str(home / "weaver")))
 
 

@@ -57,6 +57,16 @@ def test_up_goes_by_what_is_named_then_by_the_project(
     assert (found.root, found.store) == (root.format(tmp_path), store.format(tmp_path))
 
 
+def test_a_project_that_is_named_by_a_path_from_here_has_its_storage_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for said, root in ((None, ".weft"), ("kept", "kept")):
+        project = load({**PROJECT, **({"storage": said} if said else {})})
+        found = _storage(project, Path("shop"), None, None)
+        assert found.root == f"{tmp_path}/shop/{root}"
+
+
 def test_where_a_project_is_stored_is_no_part_of_what_is_deployed() -> None:
     assert load({**PROJECT, "storage": "s3a://b/x"}).hash == load(PROJECT).hash
 
