@@ -166,7 +166,7 @@ def test_of_two_rollbacks_at_once_at_different_weavers_the_second_is_refused(
     assert begun
     for one in begun:  # on a busy machine an answer may come before the end
         cluster.wait(
-            lambda id=one: cluster.api.get(f"/operations/{id}").json()["status"] == "done",
+            lambda name=one: cluster.api.get(f"/operations/{name}").json()["status"] == "done",
             f"{one} is done",
         )
     assert_nothing_lost(cluster, fed)
