@@ -152,7 +152,9 @@ def test_a_leader_that_was_stopped_wakes_up_and_stands_by(cluster: Sharing) -> N
 def test_of_two_rollbacks_at_once_at_different_weavers_the_second_is_refused(
     cluster: Sharing,
 ) -> None:
-    fed = len(ids(cluster))
+    fed = len(ids(cluster)) + 4
+    cluster.feed("orders", orders(fed - 4, 4))
+    cluster.settle()
 
     def roll_back(port: int) -> httpx.Response:
         with cluster.at(port) as line:
