@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
     from hdfs_native import Client, FileReader
 
+PATIENCE = {"dfs.client.failover.max.attempts": "5"}
+"""A name node that does not answer is asked so often, for about 20 seconds; left to itself the client takes minutes."""
 SCHEME = "hdfs://"
 
 
@@ -203,7 +205,7 @@ class HdfsFile(io.RawIOBase):
 def _open(host: str) -> Client:
     from hdfs_native import Client
 
-    return Client(f"{SCHEME}{host}")
+    return Client(f"{SCHEME}{host}", PATIENCE)
 
 
 @contextmanager
