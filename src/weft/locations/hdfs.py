@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hdfs_native import Client, FileReader
 
 PATIENCE = {"dfs.client.failover.max.attempts": "5"}
-"""A name node that does not answer is asked so often, for about 20 seconds; left to itself the client takes minutes."""
+"""A name node that does not answer is asked so often, for half a minute; left to itself the client takes minutes."""
 SCHEME = "hdfs://"
 
 
