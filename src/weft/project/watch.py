@@ -8,6 +8,9 @@ from typing import Annotated
 from weft.declared.key import Key
 from weft.declared.limit import names
 
+MOST_SERIES = 10_000
+"""So many series of a stream are watched; of more, the others are left alone."""
+
 
 @dataclass(frozen=True)
 class WatchSpec:

@@ -8,11 +8,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weft.project.watch import WatchSpec
+from weft.project.watch import MOST_SERIES, WatchSpec
 from weft.sinks.rows import Rows
 
-MOST = 10_000
-"""So many series a knot tells of, the first by their names; of more the others are not watched."""
 LONGEST = 200
 """Characters of a series' name that count."""
 
@@ -37,7 +35,7 @@ def series_of(rows: Rows, watch: WatchSpec) -> dict[str, float]:
             mean = row[f"of{place}_mean"]
             if mean is not None:
                 found[_shown(f"{column}{{{told}}}" if keys else column)] = mean
-    return {name: found[name] for name in sorted(found)[:MOST]}
+    return {name: found[name] for name in sorted(found)[:MOST_SERIES]}
 
 
 def _shown(name: str) -> str:

@@ -10,11 +10,10 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from weft.anomalies.detector import Detector, Judgement
+from weft.project.watch import MOST_SERIES
 from weft.weaver.store.records import Records, put
 from weft.weaver.store.store import Write
 
-MOST = 10_000
-"""So many series of a stream are watched; those that come later are not."""
 SAVED_EVERY = 50
 """A detector is stored after so many values: what came after that is learned again, not judged wrongly."""
 
@@ -35,7 +34,7 @@ class NamedSeries:
         for name, value in values.items():
             detector = self.find(stream, name)
             if detector is None:
-                if len(known) >= MOST:
+                if len(known) >= MOST_SERIES:
                     continue
                 detector = known[name] = Detector()
             yield name, detector.observe(at_s, value)
@@ -48,7 +47,7 @@ class NamedSeries:
     def find(self, stream: str, name: str) -> Detector | None:
         """The detector of a series, also of one that was only seen before the last start."""
         known = self._known.setdefault(stream, {})
-        if name not in known and len(known) < MOST:
+        if name not in known and len(known) < MOST_SERIES:
             stored = self._records.find(Detector, "series", stream, _key(name))
             if stored is not None:
                 known[name] = stored

@@ -65,6 +65,6 @@ def test_a_column_that_a_rule_has_dropped_is_none(monkeypatch: pytest.MonkeyPatc
 
 
 def test_of_too_many_the_first_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series, "MOST", 2)
+    monkeypatch.setattr(series, "MOST_SERIES", 2)
     many = rows(n=[1, 2, 3], by=["c", "a", "b"])
     assert list(series_of(many, WatchSpec(of=("n",), by=("by",)))) == ["n{by=a}", "n{by=b}"]

@@ -141,7 +141,7 @@ def test_series_are_judged_one_by_one_and_go_on_after_a_start(
 
 
 def test_more_series_than_are_watched_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(named_series, "MOST", 1)
+    monkeypatch.setattr(named_series, "MOST_SERIES", 1)
     run = Run()
     for number in range(1, 300):
         run.tie(knot(number), known=1.0 + number % 3, another=1.0)

@@ -11,12 +11,11 @@ from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot
 from weft.lineage.offsets import Offsets
 from weft.lineage.pin import Pinned
+from weft.project.watch import MOST_SERIES
 from weft.weaver.knots import PinRequest
 from weft.weaver.routes import Answer, Count, KnotNumber, UsesWeaver, Whole, make_router
 
 router = make_router("spine")
-
-MOST_SERIES = 10_000
 
 
 class Pin(BaseModel):
