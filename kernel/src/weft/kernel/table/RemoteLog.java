@@ -1,10 +1,8 @@
 package weft.kernel.table;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -17,16 +15,13 @@ import org.apache.hadoop.fs.Path;
  * A table's log on HDFS and its like, created through Delta's own log store for that kind of
  * storage, which knows how to create a file there only if it is absent.
  */
-final class RemoteLog implements LogStorage {
-  private final Path folder;
-  private final FileSystem files;
+final class RemoteLog extends HadoopLog {
   private final Configuration conf;
   private final Object store;
   private final Method write;
 
   RemoteLog(Path folder, FileSystem files, Configuration conf) {
-    this.folder = folder;
-    this.files = files;
+    super(folder, files);
     this.conf = conf;
     // By name: the kernel is compiled against PySpark's jars alone, and Delta's are added at run
     // time.
@@ -48,27 +43,6 @@ final class RemoteLog implements LogStorage {
       case "gs" -> "io.delta.storage.GCSLogStore";
       default -> "io.delta.storage.HDFSLogStore";
     };
-  }
-
-  private Path file(long version) {
-    return new Path(folder, LogStorage.fileName(version));
-  }
-
-  @Override
-  public boolean exists(long version) throws IOException {
-    return files.exists(file(version));
-  }
-
-  @Override
-  public String read(long version) throws IOException {
-    try (InputStream in = files.open(file(version))) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
-  }
-
-  @Override
-  public String floor() throws IOException {
-    return LogStorage.floorIn(files, folder);
   }
 
   @Override
