@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ from weft.runtime import ivy
 from weft.runtime.java import get_java
 
 LOCK = Path(__file__).with_name("jars.lock")
+PAUSES_S = (1.0, 4.0, 10.0)
+"""How long to wait before a repository is asked again for what it did not give."""
 
 
 class JarError(WeftError):
@@ -108,27 +111,38 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _fetch(group: str, jars: Sequence[Jar], folder: Path) -> None:
-    """Bring the jars into the folder; each appears there whole and checked, or not at all."""
-    if not jars:
-        return
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as scratch:
+    """Bring the jars into the folder; each appears there whole and checked, or not at all.
+
+    A repository that gives a part of many files is asked again for the others, a few times.
+    """
+    for pause_s in (*PAUSES_S, None):
+        if not (missing := _missing(jars, folder)):
+            return
         try:
-            arrived = ivy.retrieve(
-                [jar.coordinate for jar in jars],
-                title=f"Fetching {len(jars)} jars for {group}",
-                size=sum(jar.size for jar in jars),
-                scratch=Path(scratch),
-                java=get_java(),
-                classpath=_spark_jars(),
-            )
+            _fetch_once(group, missing, folder)
         except (subprocess.SubprocessError, OSError) as error:
-            raise _unreachable(group, jars, folder) from error
+            raise _unreachable(group, missing, folder) from error
+        if pause_s is not None and _missing(jars, folder):
+            time.sleep(pause_s)
+    if missing := _missing(jars, folder):
+        raise _unreachable(group, missing, folder)
+
+
+def _fetch_once(group: str, jars: Sequence[Jar], folder: Path) -> None:
+    """Ask for the jars once, and keep those that came."""
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as scratch:
+        arrived = ivy.retrieve(
+            [jar.coordinate for jar in jars],
+            title=f"Fetching {len(jars)} jars for {group}",
+            size=sum(jar.size for jar in jars),
+            scratch=Path(scratch),
+            java=get_java(),
+            classpath=_spark_jars(),
+        )
         for jar in jars:
             if (arrived / jar.file).exists():
                 _check(jar, arrived / jar.file)
                 os.replace(arrived / jar.file, folder / jar.file)
-    if missing := _missing(jars, folder):
-        raise _unreachable(group, missing, folder)
 
 
 def _unreachable(group: str, missing: Sequence[Jar], folder: Path) -> JarError:

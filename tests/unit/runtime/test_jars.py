@@ -25,6 +25,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("WEFT_JARS", str(folder))
     group = (make_jar("a", b"A"), make_jar("b", b"B"))
     monkeypatch.setattr(jars, "read_lock", lambda: {"core": group})
+    monkeypatch.setattr(jars, "PAUSES_S", (0.0, 0.0))
     return folder
 
 
@@ -52,6 +53,22 @@ def test_what_is_missing_is_fetched_once(cache: Path, monkeypatch: pytest.Monkey
     assert asked[1:] == [["org.x:b:1"]]
 
 
+def test_a_repository_that_gives_a_part_is_asked_again_for_the_rest(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def retrieve(coordinates: list[str], *, scratch: Path, **_: object) -> Path:
+        asked.append(coordinates)
+        name = coordinates[0].split(":")[1]
+        (scratch / f"{name}-1.jar").write_bytes(name.upper().encode())
+        return scratch
+
+    monkeypatch.setattr(ivy, "retrieve", retrieve)
+    assert jars.find("core") == [cache / "a-1.jar", cache / "b-1.jar"]
+    assert asked == [["org.x:a:1", "org.x:b:1"], ["org.x:b:1"]]
+
+
 def test_a_fetched_file_with_another_checksum_never_enters_the_cache(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +93,7 @@ def test_a_damaged_file_is_removed_and_named(cache: Path, monkeypatch: pytest.Mo
 def test_what_cannot_be_reached_is_said_with_what_to_do(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    serve(monkeypatch, a=b"A")
+    asked = serve(monkeypatch, a=b"A")
     with pytest.raises(JarError) as caught:
         jars.find("core")
     assert caught.value.code == "jars.unreachable"
@@ -84,6 +101,7 @@ def test_what_cannot_be_reached_is_said_with_what_to_do(
     assert "org.x:b:1" in caught.value.message
     assert str(cache) in (caught.value.hint or "")
     assert [path.name for path in cache.glob("*.jar")] == ["a-1.jar"]
+    assert asked[1:] == [["org.x:b:1"]] * 2
 
 
 def test_a_group_that_is_not_there_is_refused() -> None:
