@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, Limit, Mistake, choice
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
 from weft.sources.kafka import CLIENT, SERVERS, START, TOPIC, KafkaSource
-from weft.sources.options import Again, Source
+from weft.sources.options import Again, Opening, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,20 +77,13 @@ class DebeziumSource(Source):
     ] = None
     client: Annotated[Mapping[str, Any], CLIENT] = field(default_factory=dict)
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The events of a topic, or of several, in raw form.
 
         Records without a value are left out: they let Kafka forget a key, and the event of the deletion before them
         has said it all.
         """
-        records = self._kafka().open(spark, stream, checkpoint=checkpoint, processing=processing)
+        records = self._kafka().open(spark, stream, opening)
         return self._json(records.where("value IS NOT NULL"))
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:

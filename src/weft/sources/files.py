@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import FLAG, LOCAL_PATH, TEXT, choice, whole
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
-from weft.sources.options import LONGEST_MS, SEPARATOR, Again, Source, csv_alone
+from weft.sources.options import LONGEST_MS, SEPARATOR, Again, Opening, Source, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,18 +54,11 @@ class FilesSource(Source):
 
     together = staticmethod(csv_alone)
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of a directory or pattern of files in raw form."""
         from weft.sources.spark.files import open_files
 
-        return open_files(spark, self, stream, checkpoint=checkpoint, processing=processing)
+        return open_files(spark, self, stream, opening)
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The records from the files, which must still be there."""

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
-from weft.sources.options import SEPARATOR, Again, Source, SourceError, csv_alone
+from weft.sources.options import SEPARATOR, Again, Opening, Source, SourceError, csv_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,19 +77,14 @@ class KafkaSource(Source):
 
     together = staticmethod(csv_alone)
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of one topic, or of several, in raw form."""
         reader = spark.readStream.format("kafka").options(**self._options())
         reader = reader.option("subscribe", ",".join(self._topics))
         reader = reader.option("startingOffsets", self.start)
-        return self._raw(reader.option("maxOffsetsPerTrigger", processing.queue_size).load())
+        return self._raw(
+            reader.option("maxOffsetsPerTrigger", opening.processing.queue_size).load()
+        )
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The records from the topic, which must still have them."""

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from weft.declared.key import Key
 from weft.declared.limit import LARGEST, Limit, Mistake, number, whole
 from weft.declared.read import nested
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
-from weft.sources.options import LONGEST_MS, Again, Source
+from weft.sources.options import LONGEST_MS, Again, Opening, Source
 from weft.sources.pace import SPEED, Burst
 
 if TYPE_CHECKING:
@@ -94,18 +92,11 @@ class MockSource(Source):
         moment = given if isinstance(given, datetime) else datetime.fromisoformat(given)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records in raw form."""
         from weft.sources.spark.mock import open_mock
 
-        return open_mock(spark, self, stream, checkpoint=checkpoint, processing=processing)
+        return open_mock(spark, self, stream, opening)
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The records made anew: they are the same in every run."""

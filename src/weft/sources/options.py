@@ -49,13 +49,19 @@ SEPARATOR = Key(
 
 
 @dataclass(frozen=True)
-class Again:
+class Opening:
+    """What a source is opened with: where it keeps what it must remember, and what a batch may admit."""
+
+    checkpoint: Location
+    processing: Processing
+
+
+@dataclass(frozen=True)
+class Again(Opening):
     """Records that a source has given before: between two of its offsets, None being its beginning."""
 
     start: Any
     end: Any
-    checkpoint: Location
-    processing: Processing
 
 
 class SourceError(WeftError):
@@ -73,14 +79,7 @@ class Source:
     changes: ClassVar[bool] = False
     """Whether its records are change events, each of which replaces the row before with its key."""
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of the source in raw form; what a frame of them holds is said in `stream`."""
         raise SourceError(
             f"The source of stream {stream.name!r} has no records of its own to read.",

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from weft.declared.key import Key
 from weft.declared.limit import TEXT
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
-from weft.sources.options import KEEP, Again, Source
+from weft.sources.options import KEEP, Again, Opening, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,18 +34,11 @@ class PythonSource(Source):
     ]
     keep: Annotated[int | None, KEEP] = None
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of the class in raw form."""
         from weft.sources.spark.python import open_python
 
-        return open_python(spark, self, stream, checkpoint=checkpoint, processing=processing)
+        return open_python(spark, self, stream, opening)
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The records from the journal; those of a data source of Spark's from itself."""

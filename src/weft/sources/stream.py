@@ -1,6 +1,6 @@
 """Any declared source as one streaming frame in raw form. Called by the ingest spine.
 
-A kind of source is a declaration with `open(spark, stream, *, checkpoint, processing) -> DataFrame`; `options` lists
+A kind of source is a declaration with `open(spark, stream, opening) -> DataFrame`; `options` lists
 them. Its frame has one row per record: `value` (its bytes; null where typed columns are delivered),
 `partition`, `position` (stable within source and partition), `timestamp` (the source's own time of
 the record, or null), and where the source has them `header` (of a CSV file), `columns` (a struct of
@@ -23,7 +23,7 @@ from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed, read_segments
-from weft.sources.options import Again, check_source, tells_changes
+from weft.sources.options import Again, Opening, check_source, tells_changes
 from weft.sources.parse import Parsing
 
 TICK = "weft.kernel.source.TickSource"
@@ -43,7 +43,7 @@ def open_stream(
     kind = stream.source.kind if stream.source else ""
     options = stream.source.options if stream.source else {}
     source = check_source(stream.name, kind, options)
-    return source.open(spark, stream, checkpoint=locate(checkpoint), processing=processing)
+    return source.open(spark, stream, Opening(locate(checkpoint), processing))
 
 
 def open_again(

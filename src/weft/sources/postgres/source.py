@@ -12,11 +12,10 @@ from weft.declared.key import Key
 from weft.declared.limit import TEXT, Fault, Limit, Mistake, choice, settings, whole
 from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
 from weft.schema.change import CHANGE
 from weft.schema.schema import Schema
 from weft.sources.feed import read_segments
-from weft.sources.options import KEEP, Again, Source
+from weft.sources.options import KEEP, Again, Opening, Source
 from weft.sources.postgres.address import Address, need_client
 from weft.sources.postgres.name import MOST_BYTES, TableName, is_slot, slot_of
 from weft.sources.segment import JOURNAL
@@ -222,26 +221,19 @@ class PostgresSource(Source):
             restarts=self.when_lost == "snapshot",
         )
 
-    def open(
-        self,
-        spark: SparkSession,
-        stream: StreamSpec,
-        *,
-        checkpoint: Location,
-        processing: Processing,
-    ) -> DataFrame:
+    def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The rows and changes of the table as events in raw form."""
         from weft.sources.postgres.changes import TableChanges
         from weft.sources.spark.pulled import open_pulled
 
         need_client()
-        capture = self.capture(stream, checkpoint)
+        capture = self.capture(stream, opening.checkpoint)
         return open_pulled(
             spark,
             stream.name,
             lambda: TableChanges(capture),
-            folder=checkpoint,
-            most=processing.queue_size,
+            folder=opening.checkpoint,
+            most=opening.processing.queue_size,
             keep=self.keep,
         )
 

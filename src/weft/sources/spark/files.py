@@ -10,51 +10,47 @@ from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructField, StructType
 
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
 from weft.sources import lines, parquet, raw
 from weft.sources.admission import LOG
 from weft.sources.content import look
 from weft.sources.files import FilesSource
 from weft.sources.follow import Follower
-from weft.sources.lines import Text
-from weft.sources.options import Again
+from weft.sources.lines import Block, Text
+from weft.sources.options import Again, Opening
 from weft.sources.pack import FileRange, Pack
 from weft.sources.spark.again import read_again
 
+BLANK = pa.array([b"", b" ", b"\t", b"\n", b"\r", b"\v", b"\f"], pa.binary())
+"""What a blank record begins with."""
+RETURN = pa.array([b"\r"], pa.binary())
+
 
 def open_files(
-    spark: SparkSession,
-    source: FilesSource,
-    stream: StreamSpec,
-    *,
-    checkpoint: Location,
-    processing: Processing,
+    spark: SparkSession, source: FilesSource, stream: StreamSpec, opening: Opening
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
     spark.dataSource.register(FileData)
     reader = spark.readStream.format(FileData.name())
-    return reader.options(**_options(source, stream, checkpoint, processing)).load()
+    return reader.options(**_options(source, stream, opening)).load()
 
 
 def files_again(
     spark: SparkSession, source: FilesSource, stream: StreamSpec, asked: Again
 ) -> DataFrame:
     """Records of files that were read before, as far as those still hold them."""
-    options = _options(source, stream, asked.checkpoint, asked.processing)
+    options = _options(source, stream, asked)
     return read_again(spark, FileData(options), asked)
 
 
-def _options(
-    source: FilesSource, stream: StreamSpec, checkpoint: Location, processing: Processing
-) -> dict[str, str]:
+def _options(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[str, str]:
     spec = {
         "path": os.path.join(os.path.abspath(source.path), source.pattern),
         "format": source.format,
@@ -62,10 +58,10 @@ def _options(
         "separator": source.separator,
         "settle_ms": source.settle_ms,
         "schema": stream.schema.to_json(),
-        "log": (checkpoint / LOG).address,
-        "parallelism": processing.parallelism,
+        "log": (opening.checkpoint / LOG).address,
+        "parallelism": opening.processing.parallelism,
     }
-    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
+    return {"spec": json.dumps(spec), "maxRows": str(opening.processing.queue_size)}
 
 
 class FileData(DataSource):
@@ -140,24 +136,19 @@ class FileReader(DataSourceStreamReader):
     def _one_bad(self, part: FileRange) -> pa.RecordBatch:
         """What is said in the place of records that are not there any more."""
         gone = "the file was replaced before its records from here on were read; they are gone"
-        position = f"{part.name}#{part.first.line + 1}{part.suffix}"
+        positions = _positions(part, pa.array([part.first.line + 1], pa.int64()))
         last, column = "header", pa.nulls(1, pa.string())
         if self._spec["format"] == "parquet":
             last, column = "columns", pa.nulls(1, self._declared())
         values = pa.array([b""], pa.binary())
-        return _batch(values, [position], part.reason or gone, last, column)
+        return _batch(values, positions, part.reason or gone, last, column)
 
     def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
         text = Text(path, part.end, _separator(self._spec))
         for block in lines.blocks(text, part.first):
-            kept = [
-                (number, record.removesuffix(b"\r"))
-                for number, record in zip(block.numbers, block.records, strict=True)
-                if record.strip() or block.damage
-            ]
-            values = pa.array([record for _, record in kept], pa.binary())
-            positions = [f"{part.name}#{number}{part.suffix}" for number, _ in kept]
-            header = pa.repeat(pa.scalar(part.header, pa.string()), len(kept))
+            values, numbers = _kept(block)
+            positions = _positions(part, numbers)
+            header = pa.repeat(pa.scalar(part.header, pa.string()), len(values))
             yield _batch(values, positions, block.damage or part.reason, "header", header)
 
     def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
@@ -165,8 +156,8 @@ class FileReader(DataSourceStreamReader):
         for first, values, columns, reason in parquet.rows(
             path, part.first.line, part.end, declared
         ):
-            numbers = range(first + 1, first + 1 + len(columns))
-            positions = [f"{part.name}#{number}{part.suffix}" for number in numbers]
+            numbers = pa.array(range(first + 1, first + 1 + len(columns)), pa.int64())
+            positions = _positions(part, numbers)
             yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
 
     def _declared(self) -> pa.StructType:
@@ -177,14 +168,37 @@ def _separator(spec: Mapping[str, Any]) -> bytes | None:
     return str(spec["separator"]).encode() if spec["format"] == "csv" else None
 
 
+def _kept(block: Block) -> tuple[pa.Array, pa.Array]:
+    """The records of a block that are not blank, without what their line ends leave, and the line of each."""
+    values = pa.array(block.records, pa.binary())
+    begins, ends = pc.binary_slice(values, 0, 1), pc.binary_slice(values, -1)
+    odd = pc.or_(pc.is_in(begins, BLANK), pc.is_in(ends, RETURN))
+    if block.damage is None and not pc.any(odd).as_py():  # as most are: nothing is done for each
+        return values, pa.array(block.numbers, pa.int64())
+    kept = [
+        (number, record.removesuffix(b"\r"))
+        for number, record in zip(block.numbers, block.records, strict=True)
+        if record.strip() or block.damage
+    ]
+    return (
+        pa.array([record for _, record in kept], pa.binary()),
+        pa.array([number for number, _ in kept], pa.int64()),
+    )
+
+
+def _positions(part: FileRange, numbers: pa.Array) -> pa.Array:
+    """Where records stand: the name of their file and their lines."""
+    return pc.binary_join_element_wise(f"{part.name}#", numbers.cast(pa.string()), part.suffix, "")
+
+
 def _batch(
-    values: pa.Array, positions: list[str], reason: str | None, last: str, column: pa.Array
+    values: pa.Array, positions: pa.Array, reason: str | None, last: str, column: pa.Array
 ) -> pa.RecordBatch:
     count = len(positions)
     columns = {
         "value": values,
         "partition": pa.repeat(pa.scalar(0, pa.int32()), count),
-        "position": pa.array(positions, pa.string()),
+        "position": positions,
         "timestamp": pa.nulls(count, raw.ARROW.field("timestamp").type),
         "bad": pa.repeat(pa.scalar(reason, pa.string()), count),
         last: column,

@@ -15,13 +15,12 @@ from pyspark.sql.types import StructType
 
 from weft.locations.location import Location
 from weft.project.definition import SourceSpec, StreamSpec
-from weft.project.settings import Processing
 from weft.schema.path import find_path
 from weft.schema.schema import Schema
 from weft.sources import raw
 from weft.sources.generate import CHUNK, Generator, Recipe
 from weft.sources.mock import KEYS, MockSource
-from weft.sources.options import Again, check_source
+from weft.sources.options import Again, Opening, check_source
 from weft.sources.pace import Pace
 from weft.sources.spark.again import read_again
 
@@ -30,40 +29,33 @@ if TYPE_CHECKING:
 
 
 def open_mock(
-    spark: SparkSession,
-    source: MockSource,
-    stream: StreamSpec,
-    *,
-    checkpoint: Location,
-    processing: Processing,
+    spark: SparkSession, source: MockSource, stream: StreamSpec, opening: Opening
 ) -> DataFrame:
     """The records of a mock source in raw form."""
     spark.dataSource.register(MockData)
     reader = spark.readStream.format(MockData.name())
-    return reader.options(**_options(source, stream, checkpoint, processing)).load()
+    return reader.options(**_options(source, stream, opening)).load()
 
 
 def mock_again(
     spark: SparkSession, source: MockSource, stream: StreamSpec, asked: Again
 ) -> DataFrame:
     """Records that a mock source has made before."""
-    options = _options(source, stream, asked.checkpoint, asked.processing)
+    options = _options(source, stream, asked)
     return read_again(spark, MockData(options), asked)
 
 
-def _options(
-    source: MockSource, stream: StreamSpec, checkpoint: Location, processing: Processing
-) -> dict[str, str]:
+def _options(source: MockSource, stream: StreamSpec, opening: Opening) -> dict[str, str]:
     options = dict(stream.source.options) if stream.source else {}
     spec = {
         "name": stream.name,
         "schema": stream.schema.to_json(),
         "key": stream.key[0] if stream.key else None,
         "event_time": stream.event_time,
-        "options": options | {"start": _start(source.start, checkpoint)},
-        "parallelism": processing.parallelism,
+        "options": options | {"start": _start(source.start, opening.checkpoint)},
+        "parallelism": opening.processing.parallelism,
     }
-    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
+    return {"spec": json.dumps(spec), "maxRows": str(opening.processing.queue_size)}
 
 
 def check_recipe(stream: StreamSpec, *, partitions: int) -> Recipe:

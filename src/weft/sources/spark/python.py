@@ -15,14 +15,12 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
-from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.project.settings import Processing
 from weft.schema.schema import Field, quote
 from weft.sources import raw
 from weft.sources.feed import check_segments
 from weft.sources.journal import Journal, records
-from weft.sources.options import Again
+from weft.sources.options import Again, Opening
 from weft.sources.own import check_class, given, is_native, load_class
 from weft.sources.python import PythonSource
 from weft.sources.segment import JOURNAL
@@ -30,12 +28,7 @@ from weft.sources.spark.again import read_again
 
 
 def open_python(
-    spark: SparkSession,
-    source: PythonSource,
-    stream: StreamSpec,
-    *,
-    checkpoint: Location,
-    processing: Processing,
+    spark: SparkSession, source: PythonSource, stream: StreamSpec, opening: Opening
 ) -> DataFrame:
     """The records of the class that a project names, in raw form."""
     options = stream.source.options if stream.source else {}
@@ -44,7 +37,7 @@ def open_python(
         return _open_native(spark, found, given(options), stream)
     spark.dataSource.register(EventDataSource)
     reader = spark.readStream.format(EventDataSource.name())
-    return reader.options(**_options(source, options, checkpoint, processing)).load()
+    return reader.options(**_options(source, options, opening)).load()
 
 
 def python_again(
@@ -55,23 +48,21 @@ def python_again(
     found = check_class(source.source, options, stream=stream.name)
     if not is_native(found):
         check_segments(asked.checkpoint / JOURNAL, asked)
-        journal = _options(source, options, asked.checkpoint, asked.processing)
+        journal = _options(source, options, asked)
         return read_again(spark, EventDataSource(journal), asked)
     texts = {name: str(value) for name, value in given(options).items()}
     return _in_raw_form(read_again(spark, found(texts), asked), stream)
 
 
-def _options(
-    source: PythonSource, options: Mapping[str, Any], checkpoint: Location, processing: Processing
-) -> dict[str, str]:
+def _options(source: PythonSource, options: Mapping[str, Any], opening: Opening) -> dict[str, str]:
     spec = {
         "class": source.source,
         "options": given(options),
-        "journal": (checkpoint / JOURNAL).address,
+        "journal": (opening.checkpoint / JOURNAL).address,
         "keep": source.keep,
         "path": sys.path,
     }
-    return {"spec": json.dumps(spec), "maxRows": str(processing.queue_size)}
+    return {"spec": json.dumps(spec), "maxRows": str(opening.processing.queue_size)}
 
 
 class EventDataSource(DataSource):

@@ -5,12 +5,15 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Turns the raw bytes of a record into typed columns or a reason why not, and fails for no record.
  */
 public abstract class RecordParser implements Serializable {
+  private static final long HIGH_BITS = 0x8080808080808080L;
+
   private final StructType schema;
   private final int required;
 
@@ -59,10 +62,26 @@ public abstract class RecordParser implements Serializable {
     if (UTF8String.fromBytes(value).trimAll().numBytes() == 0) {
       throw new BadRecord("the record is empty");
     }
-    if (!UTF8String.fromBytes(value).isValid()) {
+    if (!isAscii(value) && !UTF8String.fromBytes(value).isValid()) {
       throw new BadRecord("the record is not valid UTF-8");
     }
     return value;
+  }
+
+  /** Whether all bytes are ASCII, which is as good as always so and found out eight at a time. */
+  private static boolean isAscii(byte[] value) {
+    int whole = value.length - value.length % Long.BYTES;
+    for (int at = 0; at < whole; at += Long.BYTES) {
+      if ((Platform.getLong(value, (long) Platform.BYTE_ARRAY_OFFSET + at) & HIGH_BITS) != 0) {
+        return false;
+      }
+    }
+    for (int at = whole; at < value.length; at++) {
+      if (value[at] < 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private InternalRow check(InternalRow columns) throws BadRecord {

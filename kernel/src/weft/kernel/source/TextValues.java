@@ -175,6 +175,10 @@ final class TextValues {
   }
 
   private static Object timestamp(String text) throws BadRecord {
+    long plain = IsoTime.micros(text);
+    if (plain != IsoTime.NONE) {
+      return plain;
+    }
     String trimmed = text.trim();
     if (!trimmed.isEmpty() && trimmed.chars().allMatch(c -> c >= '0' && c <= '9')) {
       return millis(new BigDecimal(trimmed));

@@ -35,6 +35,17 @@ class JsonRecordsTest {
   }
 
   @Test
+  void bytesThatAreNoTextAreFoundWhereverTheyStand() {
+    String json = "{\"name\": \"0123456789abcdef\"}";
+    for (int at = json.indexOf("0"); at < json.length() - 2; at++) {
+      byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+      bytes[at] = (byte) 0xE9;
+      String reason = parser.parse(bytes, null).getUTF8String(1).toString();
+      assertEquals("the record is not valid UTF-8", reason);
+    }
+  }
+
+  @Test
   void readsDeclaredMembersAndSkipsOthers() {
     InternalRow columns =
         columns("{\"x\": {\"id\": 9}, \"id\": 1, \"name\": \"é\", \"tags\": [1, 2]}");
