@@ -33,6 +33,14 @@ class Assembly:
     entry: ClassVar = "product.Assemble.attach"
     step: ClassVar = "product"
 
+    def columns_of_rows(self, table: int) -> Sequence[str] | None:
+        """What is read of a table whose rows are enough, whatever happened to them before.
+
+        None where all changes count: they wait for their transactions, or one that fails leaves the row before it.
+        """
+        needs = self.needs.get(self.tables[table]) if self.held is None else None
+        return None if needs is None or needs["may_fail"] else needs["columns"]
+
     def to_kernel(self) -> dict[str, Any]:
         """The form that `weft.kernel.product.Assemble` reads."""
         tables = [self.needs[name] for name in self.tables]

@@ -35,13 +35,20 @@ class Assembled(Protocol):
 
 
 def attach(
-    tables: Sequence[DataFrame], assembly: Assembled, *, buckets: int, pipeline: str, state: str
+    tables: Sequence[DataFrame],
+    assembly: Assembled,
+    *,
+    buckets: int,
+    pipeline: str,
+    state: str,
+    at_once: int,
 ) -> DataFrame:
     """The documents, or the results of a query, that changes of the tables change.
 
     Each frame has the columns of a changing stream, `_weft`, and `_control` with one control row per bucket and batch.
     The answer has the columns `row` (`op`, `batch`, which names the batch, and the `document`), `late`, which is always
-    null, `control`, whose reports count changes as absorbed, and `dead`.
+    null, `control`, whose reports count changes as absorbed, and `dead`. Of a batch with more changes than `at_once` a
+    product takes them in several goes.
     """
     spec = {
         **assembly.to_kernel(),
@@ -49,6 +56,7 @@ def attach(
         "pipeline": pipeline,
         "buckets": buckets,
         "state": state,
+        "at_once": at_once,
     }
     session = SparkSession.active()
     frames = kernel.list_of(session, tables)

@@ -18,10 +18,14 @@ from weft.runtime.spine import Written
 from weft.schema.change import CHANGE, with_change
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import CONTROL
+from weft.streams.read import CurrentRows
 from weft.weaving.weave import Weave
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
+
+AT_ONCE = 100_000
+"""So many changes of an input are in memory at once."""
 
 
 class Changing(Operator, ABC):
@@ -39,6 +43,10 @@ class Changing(Operator, ABC):
     def assembled(self) -> Assembled:
         """What the kernel is told of it."""
 
+    def newest(self, position: int) -> CurrentRows | None:
+        """What is enough of an input to begin with, or None where that is every change."""
+        return None
+
     def layout(self) -> Layout:
         buckets = 1 if self.tasks == 1 else self.tasks * BUCKETS_PER_PARTITION
         return layout_of(self._run.checkpoint, Layout(self.tasks, buckets))
@@ -50,7 +58,7 @@ class Changing(Operator, ABC):
     def open(self) -> DataFrame:
         frames = []
         for position in range(len(self._spec.inputs)):
-            frame = self.input(position)
+            frame = self.input(position, newest=self.newest(position))
             # The kernel tells batches apart by the knots of their inputs.
             control = f.regexp_replace(f.col(CONTROL), r"^\{", f'{{"input": {position}, ')
             frames.append(frame.withColumn(CONTROL, control))
@@ -60,6 +68,7 @@ class Changing(Operator, ABC):
             buckets=self.buckets,
             pipeline=self._run.name,
             state=self._run.project.processing.state,
+            at_once=AT_ONCE * len(frames),
         )
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:

@@ -20,6 +20,7 @@ from weft.runtime.spine import Written
 from weft.schema.schema import Schema, literal
 from weft.schema.weft import WEFT
 from weft.steps.step import Step
+from weft.streams.read import CurrentRows
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -77,9 +78,9 @@ class Operator:
     def partitions(self) -> int:
         return self._layout.partitions
 
-    def input(self, position: int = 0) -> DataFrame:
+    def input(self, position: int = 0, *, newest: CurrentRows | None = None) -> DataFrame:
         """One of its input streams, with a control row per bucket."""
-        return open_input(self._run, position, buckets=self.buckets)
+        return open_input(self._run, position, buckets=self.buckets, newest=newest)
 
     def input_schema(self, position: int = 0) -> Schema:
         """The columns of one of its input streams."""

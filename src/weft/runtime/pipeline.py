@@ -19,6 +19,7 @@ from weft.project.definition import PipelineSpec, Project, StreamSpec
 from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
 from weft.runtime import offsets
+from weft.runtime.changing import AT_ONCE
 from weft.runtime.client import WeaverClient
 from weft.runtime.faults import Faults
 from weft.runtime.series import series_of
@@ -59,9 +60,8 @@ class Counted:
 
 
 CATCH_UP = 10
-"""So many times more rows than others what is made of changing streams admits to a batch, when it is behind."""
-MOST_CHANGES = 100_000
-"""And no more than these, which are in memory at once."""
+"""So many times more rows than others what is made of changing streams admits to a batch, when it is behind, and no
+more than are in memory at once."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ class RunningPipeline:
         queued = self.project.processing.queue_size
         if self.spec is None or not self.spec.is_current:
             return queued
-        return max(queued, min(queued * CATCH_UP, MOST_CHANGES))
+        return max(queued, min(queued * CATCH_UP, AT_ONCE))
 
     def begin(self, stream: str) -> int:
         """The knot of an input behind which the first batch begins: rows that are gone by then are never read."""

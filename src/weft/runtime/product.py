@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 
 from weft import codec
-from weft.products.attach import Assembled
+from weft.products.assembly import Assembly
 from weft.products.find import assembly_of
 from weft.products.tree import Product
 from weft.runtime.changing import Changing
+from weft.streams.read import CurrentRows
+
+SORTED_FROM = 10_000
+"""From so many changes of a table on, a new product has them sorted, to begin with the newest of each row."""
 
 
 class Assemble(Changing):
@@ -19,5 +23,10 @@ class Assemble(Changing):
         return codec.from_form(Product, self._spec.product).parallelism
 
     @cached_property
-    def assembled(self) -> Assembled:
+    def assembled(self) -> Assembly:
         return assembly_of(self._spec.name, self._run.project)
+
+    def newest(self, position: int) -> CurrentRows | None:
+        columns = self.assembled.columns_of_rows(position)
+        key = self._run.project.stream(self._run.inputs[position]).key
+        return None if columns is None else CurrentRows(key, columns, SORTED_FROM)

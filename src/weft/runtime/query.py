@@ -17,9 +17,9 @@ from weft.logs import get_logger
 from weft.operations.operation import PATIENCE_S
 from weft.reason import told
 from weft.runtime.batch import weave_batch
+from weft.runtime.drift import ColumnDrift
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
-from weft.runtime.watched import WatchedColumns
 from weft.sources.spark.pulled import take_failure
 from weft.sources.stream import tick
 from weft.streams import read
@@ -51,7 +51,8 @@ class Query:
         self._failure: BaseException | None = None
         self._cancelled: str | None = None
         self._began: float | None = None
-        self._watched = WatchedColumns(run)
+        self._batch: int | None = None
+        self._drift = ColumnDrift(run)
         self._query = self._start()
 
     def _start(self) -> StreamingQuery:
@@ -75,9 +76,9 @@ class Query:
         """Run one batch, and remember why if it fails."""
         if self.run.draining.is_set():
             raise DrainingError
-        self._began = time.monotonic()
+        self._began, self._batch = time.monotonic(), batch
         try:
-            self._watched.check()
+            self._drift.check()
             weave_batch(frame, batch, run=self.run)
         except CrashError:
             self.has_crashed = True
@@ -174,7 +175,12 @@ class Query:
         self._close()
 
     def is_overdue(self) -> bool:
-        """Whether its batch in hand has been running for longer than a batch may."""
+        """Whether its batch in hand has been running for longer than a batch may.
+
+        The first one of a product has all rows of its tables, and takes as long as these are many.
+        """
+        if self._batch == 0 and self.run.spec is not None and self.run.spec.product is not None:
+            return False
         began = self._began
         deadline = self.run.project.processing.deadline_seconds
         return began is not None and time.monotonic() - began > deadline

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
 from weft.sources.stream import with_tick
 from weft.steps.step import Step
-from weft.streams.read import open_table
+from weft.streams.read import CurrentRows, open_table
 from weft.streams.rows import as_read
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks, minimum_of
@@ -88,15 +89,20 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 
 
 def open_input(
-    run: RunningPipeline, position: int, *, knots: int = 0, buckets: int = 0
+    run: RunningPipeline,
+    position: int,
+    *,
+    knots: int = 0,
+    buckets: int = 0,
+    newest: CurrentRows | None = None,
 ) -> DataFrame:
-    """An input stream with its declared columns, from its first knot on."""
+    """An input stream with its declared columns, from its first knot on, or from the rows that it has now."""
     stream = run.inputs[position]
     return open_table(
         run.spark,
         run.storage.table(stream),
         StructType.fromJson(stored_form(run.project.schema_of(stream))),
-        run.reading(position),
+        replace(run.reading(position), newest=newest),
         name=f"{run.name}/{stream}",
         max_knots=knots,
         buckets=buckets,

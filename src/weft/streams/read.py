@@ -37,6 +37,20 @@ class Script:
 
 
 @dataclass(frozen=True)
+class CurrentRows:
+    """A changing stream read from its beginning as the rows it has, and not as all that happened to them.
+
+    The first batch has everything there is, and of that the newest changes of each key alone.
+    """
+
+    key: Sequence[str]
+    columns: Sequence[str]
+    """Those that are needed, the key among them; the others are null."""
+    from_rows: int
+    """Of fewer changes all are given: to sort them would take longer."""
+
+
+@dataclass(frozen=True)
 class TableReading:
     """How a stream is read: from which knot on, how much at a time, and what is waited for."""
 
@@ -47,6 +61,7 @@ class TableReading:
     waiting: Waiting | None = None
     """A query that waits at one of its tables needs no interval, and runs as soon as there is more."""
     script: Script | None = None
+    newest: CurrentRows | None = None
 
 
 def open_table(
@@ -72,7 +87,11 @@ def open_table(
         "startKnot": asked.after,
         "buckets": buckets,
     }
-    waiting, script = asked.waiting, asked.script
+    waiting, script, newest = asked.waiting, asked.script, asked.newest
+    if newest is not None:
+        reader = reader.option("newestBy", "\n".join(newest.key))
+        reader = reader.option("newestOf", "\n".join(newest.columns))
+        reader = reader.option("newestFrom", newest.from_rows)
     if waiting is not None:
         reader = reader.option("query", waiting.query).option("wakes", "\n".join(waiting.wakes))
         reader = reader.option("waitMillis", WAIT_MS if waiting.wakes else 0)

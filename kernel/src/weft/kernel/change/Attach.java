@@ -23,7 +23,7 @@ import weft.kernel.window.plan.DeadRow;
 
 /** Attaches a plan to the streams of its tables: results that have changed, and a report. */
 public final class Attach {
-  private static final String CHANGE = "_change";
+  public static final String CHANGE = "_change";
 
   private Attach() {}
 
@@ -59,10 +59,12 @@ public final class Attach {
     Lent<Plan> handle = new Lent<>(specJson, plan);
     int steps = ChangeEngine.steps(plan.depth());
     int together = buckets == 1 ? steps : 1;
+    int most = spec.get("at_once").intValue();
     for (int step = 0; step < steps; step += together) {
       int next = step + together;
       Boundaries held = step == 0 ? Boundaries.of(spec) : null;
-      ChangeEngine engine = new ChangeEngine(handle, plan.depth(), buckets, step, next, held);
+      ChangeEngine engine =
+          new ChangeEngine(handle, plan.depth(), buckets, step, next, held, most);
       StructType form = next == steps ? BucketMessage.OUT : BucketMessage.IN;
       messages = BucketPlan.run(messages, engine, form, isOnHeap);
     }

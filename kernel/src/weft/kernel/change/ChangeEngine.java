@@ -25,26 +25,38 @@ import weft.kernel.window.state.BucketStore;
 final class ChangeEngine implements Engine {
   private static final long serialVersionUID = 1;
 
+  /** In a control text: how many changes of a table were not brought, since newer ones were. */
+  static final String PASSED = "passed";
+
   private final Lent<Plan> handle;
   private final int depth;
   private final int buckets;
   private final int from;
   private final int to;
   private final Boundaries boundaries;
+  private final int most;
 
   /**
    * Runs the steps from one up to another, which is not run any more.
    *
    * @param boundaries what tells where transactions end, if changes wait for that; or null
+   * @param most how many changes are in memory at once, where all steps are here and can do with it
    */
   ChangeEngine(
-      Lent<Plan> handle, int depth, int buckets, int from, int to, Boundaries boundaries) {
+      Lent<Plan> handle,
+      int depth,
+      int buckets,
+      int from,
+      int to,
+      Boundaries boundaries,
+      int most) {
     this.handle = handle;
     this.depth = depth;
     this.buckets = buckets;
     this.from = from;
     this.to = to;
     this.boundaries = boundaries;
+    this.most = most;
   }
 
   /** How many steps a plan of some depth has. */
@@ -69,6 +81,8 @@ final class ChangeEngine implements Engine {
     TableStep tables = from == 0 ? new TableStep(plan, store, post) : null;
     WholeTransactions held =
         boundaries == null ? null : new WholeTransactions(boundaries, plan, store, tables);
+    StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
+    boolean takesAhead = from == 0 && isLast() && boundaries == null && plan.takesAhead();
     long[] counts = new long[2];
     String batch = "";
     while (messages.hasNext()) {
@@ -77,10 +91,19 @@ final class ChangeEngine implements Engine {
       int kind = message.getInt(BucketMessage.KIND);
       switch (kind) {
         case BucketMessage.CONTROL -> {
-          batch = first(batch, payload);
+          JsonNode told = Json.parse(new String(payload, StandardCharsets.UTF_8));
+          batch = first(batch, told);
+          counts[0] += from == 0 ? told.path(PASSED).asLong() : 0;
           forward(out, group, message, payload);
         }
-        case BucketMessage.SEGMENT -> counts[0] += read(payload, tables, held);
+        case BucketMessage.SEGMENT -> {
+          counts[0] += read(payload, tables, held);
+          if (takesAhead && tables.taken() >= most) {
+            tables.run();
+            settle(stations, post);
+            stations.takeAhead(post.empty(0));
+          }
+        }
         case BucketMessage.DEAD -> {
           counts[1] += from == 0 ? 1 : 0;
           forward(out, group, message, payload);
@@ -102,16 +125,20 @@ final class ChangeEngine implements Engine {
       tables.run();
       add(out, group, BucketMessage.REPORT, report(group, counts, waits));
     }
-    StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
-    for (int step = Math.max(from, 1); step < Math.min(to, step(0)); step++) {
-      stations.run(post.empty(depth - step + 1));
-    }
+    settle(stations, post);
     if (!isLast()) {
       handle.giveBack(plan);
       post.close(out);
       return out.iterator();
     }
     return ending(out.iterator(), stations.results(post.empty(0)), plan);
+  }
+
+  /** Has the stations of the steps that run here settle their letters, but for those of level 0. */
+  private void settle(StationStep stations, Post post) {
+    for (int step = Math.max(from, 1); step < Math.min(to, step(0)); step++) {
+      stations.run(post.empty(depth - step + 1));
+    }
   }
 
   /** Messages, then results; the plan is given back behind the last of them. */
@@ -176,9 +203,8 @@ final class ChangeEngine implements Engine {
   }
 
   /** The first input with news, and the last knot of it: together they name the batch. */
-  private static String first(String known, byte[] control) {
-    JsonNode node = Json.parse(new String(control, StandardCharsets.UTF_8));
-    JsonNode knots = node.get("knots");
+  private static String first(String known, JsonNode node) {
+    JsonNode knots = node.path("knots");
     if (knots.isEmpty()) {
       return known;
     }

@@ -52,6 +52,11 @@ public final class Plan implements Serializable {
     return stations.get(number);
   }
 
+  /** Whether its stations take the letters of a batch in several goes. */
+  boolean takesAhead() {
+    return stations.stream().allMatch(Station::takesAhead);
+  }
+
   Result result() {
     return result;
   }

@@ -12,6 +12,16 @@ public interface Station extends Serializable {
   /** Takes the letters that a batch has brought to one of its places, in any order. */
   void settle(byte[] link, List<Letter> letters, Desk desk);
 
+  /** Whether it takes the letters of a batch also in several goes, before what {@link #settle}s. */
+  default boolean takesAhead() {
+    return false;
+  }
+
+  /** Takes letters of a batch that has more to bring, and puts out nothing yet. */
+  default void takeAhead(byte[] link, List<Letter> letters, Desk desk) {
+    throw new UnsupportedOperationException("This station takes all letters of a batch at once.");
+  }
+
   /** The name under which a place keeps one of its things; those of a kind have names of a form. */
   static byte[] name(byte kind, int number, byte[] link) {
     return ByteBuffer.allocate(1 + Integer.BYTES + link.length)

@@ -17,15 +17,30 @@ final class StationStep {
     this.desk = desk;
   }
 
+  /** The places whose letters were taken before the last of the batch had come. */
+  private final Map<Link, List<Letter>> ahead = new LinkedHashMap<>();
+
   private record Link(int station, UTF8String link) {}
 
   void run(List<Letter> letters) {
     byPlace(letters).forEach(this::settle);
   }
 
+  /** Takes letters that would put results out, and leaves these for the end of the batch. */
+  void takeAhead(List<Letter> letters) {
+    byPlace(letters)
+        .forEach(
+            (place, brought) -> {
+              byte[] link = place.link().getBytes();
+              plan.station(place.station()).takeAhead(link, brought, desk);
+              ahead.put(place, List.of());
+            });
+  }
+
   /** Settles place after place while results are asked for, and gives messages of many results. */
   Iterator<byte[]> results(List<Letter> letters) {
-    var places = byPlace(letters).entrySet().iterator();
+    ahead.putAll(byPlace(letters));
+    var places = ahead.entrySet().iterator();
     Outlet outlet = desk.outlet();
     return new Iterator<>() {
       @Override

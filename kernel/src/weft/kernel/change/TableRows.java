@@ -119,15 +119,15 @@ final class TableRows extends RowGenerator {
     byte[] key = keyOf.toBytes(row);
     int bucket = Buckets.of(Post.hash(table, key), buckets);
     boolean isGone = DELETED.equals(op);
-    boolean isEmptied = TRUNCATED.equals(op);
+    boolean isEmptied = empties(op);
     boolean isJudged = holds || !isGone && !isEmptied;
     boolean isDead = isJudged && inputs().value(DEAD_AT, row) != null;
-    byte[] position = bytes(POSITION_AT, row);
+    UTF8String position = (UTF8String) inputs().value(POSITION_AT, row);
     byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
     Changed change =
         Changed.of(
             key,
-            position,
+            position == null ? null : position.getBytes(),
             (Long) inputs().value(KNOT_AT, row),
             offset((UTF8String) inputs().value(ID_AT, row)),
             written,
@@ -139,8 +139,7 @@ final class TableRows extends RowGenerator {
       partition = (Integer) inputs().value(PARTITION_AT, row);
       tells = TELLS;
     }
-    boolean endsSnapshot = position != null && snapshot != null && snapshot.startsWith(LAST);
-    if (isEmptied || endsSnapshot) {
+    if (isEmptied || endsSnapshot(position, snapshot)) {
       Changed mark = change.asMark();
       for (int each = 0; each < buckets; each++) {
         int counts = isEmptied && each == bucket ? COUNTS | tells : 0;
@@ -197,8 +196,18 @@ final class TableRows extends RowGenerator {
     return text == null ? null : text.getBytes();
   }
 
+  /** Whether a change takes all rows of its table away. */
+  static boolean empties(UTF8String op) {
+    return TRUNCATED.equals(op);
+  }
+
+  /** Whether a row is the last of a snapshot, so that all that were before it are gone. */
+  static boolean endsSnapshot(UTF8String position, UTF8String snapshot) {
+    return position != null && snapshot != null && snapshot.startsWith(LAST);
+  }
+
   /** Where a record stood in its source: the last part of its id, if that is a number. */
-  private static long offset(UTF8String id) {
+  static long offset(UTF8String id) {
     long number = 0;
     long place = 1;
     for (int at = id == null ? -1 : id.numBytes() - 1; at >= 0 && id.getByte(at) != '/'; at--) {

@@ -32,6 +32,7 @@ final class TableStep {
   private final List<Map<UTF8String, List<Changed>>> changes = new ArrayList<>();
   private final Map<Integer, Changed> sweeps = new TreeMap<>();
   private final Graves graves;
+  private int taken;
 
   TableStep(Plan plan, BucketStore store, Post post) {
     this.plan = plan;
@@ -52,6 +53,7 @@ final class TableStep {
   }
 
   private void take(int table, Changed change) {
+    taken++;
     changes.get(table).computeIfAbsent(change.name(), key -> new ArrayList<>(1)).add(change);
   }
 
@@ -60,13 +62,21 @@ final class TableStep {
     sweeps.merge(table, mark, (one, other) -> other.sweeps(one) ? other : one);
   }
 
+  /** How many changes of rows wait to be settled. */
+  int taken() {
+    return taken;
+  }
+
+  /** Settles what was taken; a batch with many changes does so now and then. */
   void run() {
     for (int table = 0; table < changes.size(); table++) {
       Changed mark = mark(table);
       for (var each : changes.get(table).entrySet()) {
         settle(table, each.getKey(), each.getValue(), mark);
       }
+      changes.get(table).clear();
     }
+    taken = 0;
     graves.keep();
   }
 

@@ -33,10 +33,40 @@ final class PartStation implements Station {
   }
 
   @Override
+  public boolean takesAhead() {
+    return true;
+  }
+
+  @Override
+  public void takeAhead(byte[] link, List<Letter> letters, Desk desk) {
+    Shelf shelf = new Shelf(desk.store(), number, link);
+    take(shelf, letters, tree.document(number));
+    shelf.keep();
+  }
+
+  @Override
   public void settle(byte[] link, List<Letter> letters, Desk desk) {
     Node node = tree.node(number);
     Document document = tree.document(number);
     Shelf shelf = new Shelf(desk.store(), number, link);
+    Taken taken = take(shelf, letters, document);
+    if (node.isRoot()) {
+      emit(document, shelf, link, desk);
+    } else if (taken.hasChanged() || !taken.arrived().isEmpty()) {
+      tell(node, document, shelf, taken.arrived(), desk.post());
+    }
+    shelf.keep();
+  }
+
+  /**
+   * What letters did to a place.
+   *
+   * @param hasChanged whether its rows are other ones, or their parts
+   * @param arrived the parents that look there from now on
+   */
+  private record Taken(boolean hasChanged, List<byte[]> arrived) {}
+
+  private static Taken take(Shelf shelf, List<Letter> letters, Document document) {
     if (letters.size() > 1) {
       letters.sort(Comparator.comparingInt(Letter::kind));
     }
@@ -52,12 +82,7 @@ final class PartStation implements Station {
         default -> hasChanged |= change(shelf, document, letter);
       }
     }
-    if (node.isRoot()) {
-      emit(document, shelf, link, desk);
-    } else if (hasChanged || !arrived.isEmpty()) {
-      tell(node, document, shelf, arrived, desk.post());
-    }
-    shelf.keep();
+    return new Taken(hasChanged, arrived);
   }
 
   private static boolean change(Shelf shelf, Document document, Letter letter) {

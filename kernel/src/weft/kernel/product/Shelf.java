@@ -44,7 +44,7 @@ final class Shelf {
     if (!rows.hasChanged() && !readers.hasChanged() && told == toldBefore) {
       return;
     }
-    if (rows.size() == 0 && readers.size() == 0) {
+    if (rows.size() == 0 && readers.size() == 0 && told == null) {
       rows.write(new Blob());
       readers.write(new Blob());
       store.remove(name);

@@ -36,6 +36,11 @@ public final class FrameRows {
     return isEmpty(query.analyzed());
   }
 
+  /** The rows themselves, which a job of its own reads. */
+  public JavaRDD<InternalRow> rows() {
+    return query.toRdd().toJavaRDD();
+  }
+
   /** What a task makes of each partition, all of it together. */
   public <T> List<T> collect(FlatMapFunction<Iterator<InternalRow>, T> task) {
     return tracked(rows -> rows.mapPartitions(task).collect());

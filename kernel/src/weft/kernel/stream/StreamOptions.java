@@ -19,6 +19,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param wakes what its wait ends by: the tables and the ticks of all its sources
  * @param waitMillis how long it waits before Spark looks at all of its tables, 0 when it does not
  * @param lookMillis how long it waits before it looks at this table, if that is local
+ * @param newest what it begins with, if not with all changes; or null
  * @param script where its batches end, when they were cut before and are read again
  */
 public record StreamOptions(
@@ -32,6 +33,7 @@ public record StreamOptions(
     Set<String> wakes,
     long waitMillis,
     long lookMillis,
+    Newest newest,
     StreamScript script) {
 
   public static StreamOptions of(Map<String, String> options) {
@@ -53,6 +55,8 @@ public record StreamOptions(
         Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
         given.getLong("waitMillis", 0),
         given.getLong("lookMillis", 0),
+        Newest.of(
+            given.get("newestBy"), given.get("newestOf"), given.getLong("newestFrom", 0)),
         StreamScript.of(given.get("ends"), given.getLong("firstTick", 0)));
   }
 }

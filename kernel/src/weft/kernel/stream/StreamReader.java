@@ -51,6 +51,11 @@ public final class StreamReader {
     return new StreamOffset(options.startKnot(), log.floor(options.startKnot()), 0);
   }
 
+  /** Whether a batch from here on has, of all that there is, the newest changes only. */
+  public boolean startsWithNewest(StreamOffset from) {
+    return options.newest() != null && from.knot() <= options.startKnot();
+  }
+
   /** How far the next batch goes, in about so many rows; where it is, when nothing is new. */
   public StreamOffset next(StreamOffset from, long mostRows) throws IOException {
     long newest = Math.min(log.version(), newestAllowed);
@@ -62,7 +67,7 @@ public final class StreamReader {
     if (!ticked && from.equals(idleFrom) && newest == idleVersion) {
       return from;
     }
-    StreamOffset to = admit(from, newest, mostRows);
+    StreamOffset to = admit(from, newest, startsWithNewest(from) ? Long.MAX_VALUE : mostRows);
     if (ticked) {
       return to.ticked();
     }

@@ -4,8 +4,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -28,16 +31,22 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation$;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.execution.streaming.Source;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import weft.kernel.change.Attach;
+import weft.kernel.change.NewestRows;
 import weft.kernel.hash.RecordHash;
 import weft.kernel.json.Json;
+import weft.kernel.spark.FrameRows;
 import weft.kernel.spark.Sessions;
 import weft.kernel.spark.Sneaky;
+import weft.kernel.stream.Newest;
 import weft.kernel.stream.StreamOffset;
 import weft.kernel.stream.StreamOptions;
 import weft.kernel.stream.StreamReader;
@@ -51,6 +60,9 @@ import weft.kernel.table.Wake;
  * back, and a control row per bucket that says which knots they are.
  */
 public final class StreamSource implements Source, SupportsTriggerAvailableNow {
+  /** So many rows a task sorts, more or less. */
+  private static final long ROWS_A_TASK = 1_000_000;
+
   private final SparkSession spark;
   private final StructType schema;
   private final StreamOptions options;
@@ -135,7 +147,12 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
       ArrayNode listed = Json.array();
       knots.forEach(
           knot -> listed.addArray().add(knot.knot()).add(knot.weft().get("watermark")));
-      List<LogicalPlan> parts = scans(reader.files(knots), from.knot(), to.knot());
+      long rows = knots.stream().mapToLong(Commit::rows).sum();
+      boolean isMany = reader.startsWithNewest(from) && rows >= options.newest().leastRows();
+      List<LogicalPlan> parts = scans(reader.files(knots), from.knot(), to.knot(), !isMany);
+      if (isMany) {
+        parts = List.of(newest(parts, rows));
+      }
       return Dataset$.MODULE$.ofRows(spark, plan(parts, listed));
     } catch (IOException e) {
       throw Sneaky.raise(e);
@@ -143,7 +160,8 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   }
 
   /** The files of knots in (after, upto]; of those that other knots share, their rows alone. */
-  private List<LogicalPlan> scans(List<Compacted> files, long after, long upto) {
+  private List<LogicalPlan> scans(
+      List<Compacted> files, long after, long upto, boolean isStreaming) {
     KnotFiles whole = new KnotFiles(folder);
     KnotFiles shared = new KnotFiles(folder);
     for (Compacted one : files) {
@@ -152,11 +170,12 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     }
     List<LogicalPlan> scans = new ArrayList<>();
     if (!whole.isEmpty()) {
-      scans.add(scan(whole));
+      scans.add(scan(whole, isStreaming));
     }
     if (!shared.isEmpty()) {
       String wanted = "_weft.knot > " + after + " AND _weft.knot <= " + upto;
-      scans.add(Dataset$.MODULE$.ofRows(spark, scan(shared)).where(wanted).logicalPlan());
+      LogicalPlan scan = scan(shared, isStreaming);
+      scans.add(Dataset$.MODULE$.ofRows(spark, scan).where(wanted).logicalPlan());
     }
     return scans;
   }
@@ -173,7 +192,35 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     };
   }
 
-  private LogicalPlan scan(KnotFiles files) {
+  /** Of the changes in some scans those that are the rows of today; Spark sorts on its disk. */
+  private LogicalPlan newest(List<LogicalPlan> scans, long rows) {
+    LogicalPlan all = scans.size() == 1 ? scans.get(0) : new Union(seq(scans), false, false);
+    Newest newest = options.newest();
+    Set<String> system = Set.of(RecordHash.WEFT, Attach.CHANGE);
+    Column[] columns = new Column[schema.size()];
+    for (int at = 0; at < columns.length; at++) {
+      StructField field = schema.fields()[at];
+      boolean isNeeded = newest.columns().contains(field.name()) || system.contains(field.name());
+      Column found = isNeeded ? named(field.name()) : functions.lit(null).cast(field.dataType());
+      columns[at] = found.as(field.name());
+    }
+    Column[] key = newest.key().stream().map(StreamSource::named).toArray(Column[]::new);
+    int tasks = spark.sparkContext().defaultParallelism() + (int) (rows / ROWS_A_TASK);
+    Dataset<Row> sorted =
+        Dataset$.MODULE$
+            .ofRows(spark, all)
+            .select(columns)
+            .repartition(tasks, key)
+            .sortWithinPartitions(key);
+    NewestRows chosen = new NewestRows(schema, newest.key());
+    return rdd(FrameRows.of(sorted).rows().mapPartitions(chosen).rdd());
+  }
+
+  private static Column named(String column) {
+    return functions.col("`" + column.replace("`", "``") + "`");
+  }
+
+  private LogicalPlan scan(KnotFiles files, boolean isStreaming) {
     HadoopFsRelation relation =
         new HadoopFsRelation(
             files,
@@ -183,7 +230,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
             new ParquetFileFormat(),
             Map$.MODULE$.empty(),
             spark);
-    return LogicalRelation$.MODULE$.apply(relation, true);
+    return LogicalRelation$.MODULE$.apply(relation, isStreaming);
   }
 
   /** One row per bucket in a single partition, which a batch has also when it has no data. */
@@ -195,9 +242,14 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
       values[schema.fieldIndex(RecordHash.CONTROL)] = UTF8String.fromString(text);
       rows.add(new GenericInternalRow(values));
     }
+    return rdd(
+        JavaSparkContext.fromSparkContext(spark.sparkContext()).parallelize(rows, 1).rdd());
+  }
+
+  private LogicalPlan rdd(RDD<InternalRow> rows) {
     return new LogicalRDD(
         attributes(),
-        JavaSparkContext.fromSparkContext(spark.sparkContext()).parallelize(rows, 1).rdd(),
+        rows,
         new UnknownPartitioning(0),
         seq(List.of()),
         true,

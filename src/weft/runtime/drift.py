@@ -1,5 +1,5 @@
-"""A table whose columns are watched while it is read: one that was dropped stops it before its rows lose the values.
-Made with the query of a pipeline; asked before each batch."""
+"""Whether the columns of a table are still those it was declared with: one that was dropped stops it before its rows
+lose the values. Made with the query of a pipeline; asked before each batch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class End(Protocol):
     def read(self, most: int) -> list[bytes] | None: ...
 
 
-class WatchedColumns:
+class ColumnDrift:
     """The columns of a table as its newest event tells them.
 
     That of the topic, and not of the batch: events that are read again after a rollback may be older than a column. A
