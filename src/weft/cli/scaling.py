@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.command import Group, asks_weaver
+from weft.cli.project import read_project
 from weft.cli.terminal import Terminal
 from weft.cli.terms import AS_NOW, asked, given, recorded, terms_options
 
@@ -84,6 +85,13 @@ def decisions(terminal: Terminal, worker: str | None, limit: int) -> None:
     metavar="N",
     help="Executors at the beginning.  [default: the minimum]",
 )
+@click.option(
+    "--calendar",
+    "project",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A project file with a calendar that forecasts look at.  [default: none]",
+)
 @asks_weaver
 def contest(
     terminal: Terminal,
@@ -91,6 +99,7 @@ def contest(
     file: Path | None,
     pipeline: str | None,
     initial: int | None,
+    project: Path | None,
     **said: Any,
 ) -> None:
     """Play every model and policy over a recorded load or a file of arrivals, and see what each would have cost.
@@ -109,8 +118,9 @@ def contest(
     else:
         assert pipeline is not None
         arrivals, terms, _ = recorded(terminal, pipeline, **said)
+    calendar = read_project(project).processing.scaling.calendar if project else {}
     with terminal.wait("Playing everyone over the arrivals"):
-        found = play_all(arrivals, terms, initial=initial)
+        found = play_all(arrivals, terms, calendar=calendar, initial=initial)
     form = to_form(found)
     form |= {
         "of": pipeline or str(file),

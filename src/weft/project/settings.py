@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from weft.declared.key import Key
 from weft.declared.limit import Limit, Mistake, choice, number, whole
 from weft.declared.read import nested
+from weft.project.calendar import CALENDAR
 from weft.project.compaction import CompactionSpec
 
 MOST_SECONDS = 1e12
@@ -76,6 +77,15 @@ class ScalingSpec:
     actions_a_day: Annotated[
         float, Key(number(1, 1e5), "How often the number should change at most.", 12)
     ] = 20.0
+    calendar: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Key(
+            CALENDAR,
+            "Days and periods at which the load is another, by name; forecasts look at it.",
+            {"holiday": ["2026-12-25", "2027-01-01"], "sale": "2026-11-27/2026-11-30"},
+            unsaid="forecasts know the time of day and of the week",
+        ),
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ class Executors:
         if allowed == self._asked:
             return
         log.info("executors: %d in place of %d", allowed, self._asked)
-        self._asked, self._asked_ms = allowed, time.time() * 1000
+        self._asked_ms = time.time() * 1000 if allowed > self._asked else 0.0
+        self._asked = allowed
         self._fewer_since = None
         kernel.call(self._spark, "spark.executor.ExecutorPool.request", self._spark, allowed)
 
@@ -138,8 +139,13 @@ class Executors:
         return listed
 
     def _note_starts(self, found: list[dict[str, Any]]) -> None:
-        """Remember how long executors took that came since they were asked for."""
+        """Remember how long executors took that came since they were asked for.
+
+        Once all are there, one that comes replaces one that died, and nobody knows since when it was awaited.
+        """
         for one in found:
             if one["id"] not in self._known and self._asked_ms and one["since_ms"] > self._asked_ms:
                 self._started.append((one["since_ms"] - self._asked_ms) / 1000)
         self._known = {one["id"] for one in found}
+        if len(found) >= self._asked:
+            self._asked_ms = 0.0

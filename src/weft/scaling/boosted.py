@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.scaling.features import features, level
+from weft.scaling.features import RECENT, features, level
 from weft.scaling.forecast import HORIZON, LEVELS, FittedModel, Series, needed
+from weft.scaling.timeline import Timeline
 
 AHEAD = np.array([0, 1, 2, 4, 8, 14, HORIZON - 1])
 """Intervals ahead that are learned; those between are on the line between them."""
 FEWEST = 120
 LEARNED_DAYS = 14
 MOST_ORIGINS = 1_500
-"""Origins that are learned from, drawn evenly from the last days."""
+"""Origins that are learned from, drawn evenly from the last days; and as many from which the calendar turns soon."""
 ROUNDS = 50
 TRAINED: dict[str, Any] = {
     "objective": "quantile",
@@ -33,15 +34,16 @@ TRAINED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Boosted:
-    """One model for each level, and the number of intervals of a day."""
+    """One model for each level."""
 
     models: tuple[Any, ...]
-    day: int
 
-    def predict(self, series: Series, origins: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(
+        self, series: Series, origins: NDArray[np.int64], times: Timeline
+    ) -> NDArray[np.float64]:
         """The quantiles that the models give, in order."""
         logs = np.log1p(series)
-        rows = features(logs, origins, AHEAD, day=self.day)
+        rows = features(logs, origins, AHEAD, times)
         found = np.stack([model.predict(rows, num_threads=1) for model in self.models])
         found = np.sort(found, axis=0).reshape(len(LEVELS), len(origins), len(AHEAD))
         whole = np.empty((len(origins), len(LEVELS), HORIZON))
@@ -60,19 +62,26 @@ class BoostedQuantiles:
 
     name: str = "boosted"
 
-    def fit(self, series: Series, day: int) -> FittedModel | None:
-        """Learn from the last days."""
+    def fit(self, series: Series, times: Timeline) -> FittedModel | None:
+        """Learn from the last days, and from what the calendar brought before."""
         last = len(series) - HORIZON
-        first = max(5, last - LEARNED_DAYS * day)
+        first = max(5, last - LEARNED_DAYS * times.day)
         if last - first < FEWEST:
             return None
         boosting = needed("lightgbm")
-        origins = np.unique(np.linspace(first, last, min(MOST_ORIGINS, last - first)).astype(int))
+        drawn = np.linspace(first, last, min(MOST_ORIGINS, last - first)).astype(int)
+        origins = np.unique([*drawn, *_before_turns(times, last)])
         logs = np.log1p(series)
-        rows = features(logs, origins, AHEAD, day=day)
+        rows = features(logs, origins, AHEAD, times)
         came = (logs[origins[:, None] + AHEAD] - level(logs, origins)[:, None]).ravel()
         models = tuple(
             boosting.train({**TRAINED, "alpha": quantile}, boosting.Dataset(rows, came), ROUNDS)
             for quantile in LEVELS
         )
-        return Boosted(models, day)
+        return Boosted(models)
+
+
+def _before_turns(times: Timeline, last: int) -> list[int]:
+    """The newest origins from which a period of the calendar begins or ends within the horizon."""
+    near = {at - ahead for at in times.turns() for ahead in range(-RECENT, HORIZON)}
+    return sorted(one for one in near if 5 <= one <= last)[-MOST_ORIGINS:]

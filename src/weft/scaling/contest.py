@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from weft.scaling.policy import (
 )
 from weft.scaling.simulator import Course, play
 from weft.scaling.smoothing import ExponentialSmoothing
+from weft.scaling.timeline import Timeline
 
 MODELS: tuple[ForecastModel, ...] = (
     LastValue(),
@@ -49,8 +51,12 @@ REVIEWED_DAYS = 7
 """Days before a review that count in it."""
 BETTER = 0.99
 """Whoever acts is replaced by one that costs, or where all act too often acts, less than this share of it."""
+DEARER = 1.02
+"""Whoever breaks the objective at most half as long as the reactive rule may cost so much of what that one does."""
 PEAK_SHARE = 8
 """How many executors serve the rate that is exceeded in one percent of intervals, where no capacity is given."""
+
+NO_CALENDAR: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 Say = Callable[[str], None]
 
@@ -146,6 +152,7 @@ def line_up(
     terms: ScalingTerms,
     *,
     models: Sequence[ForecastModel] = MODELS,
+    calendar: Mapping[str, tuple[str, ...]] = NO_CALENDAR,
     initial: int | None = None,
     say: Say = lambda _: None,
 ) -> Candidates:
@@ -155,9 +162,10 @@ def line_up(
         terms_for(arrivals, terms)
     found = [Candidate("ds2", Reactive(), None, play(Reactive(), arrivals, terms, initial=initial))]
     losses = {}
+    times = Timeline.of(arrivals.start.timestamp(), terms.interval_s, calendar)
     for model in models:
         say(f"forecasting by {model.name}")
-        made = forecasts(model, counts, day=intervals_a_day(terms))
+        made = forecasts(model, counts, times)
         losses[model.name] = _loss(made, counts)
         for policy in POLICIES:
             name = f"{model.name}-{policy.name}"
@@ -173,11 +181,12 @@ def contest(
     terms: ScalingTerms,
     *,
     models: Sequence[ForecastModel] = MODELS,
+    calendar: Mapping[str, tuple[str, ...]] = NO_CALENDAR,
     initial: int | None = None,
     say: Say = lambda _: None,
 ) -> Contest:
     """Play everyone over the same arrivals."""
-    lined = line_up(arrivals, terms, models=models, initial=initial, say=say)
+    lined = line_up(arrivals, terms, models=models, calendar=calendar, initial=initial, say=say)
     turns = Turns(lined, terms.interval_s)
     chosen = play(turns, arrivals, terms, initial=initial)
     peak = Static(peak_executors(arrivals, terms), "peak")
@@ -196,16 +205,11 @@ def contest(
     return Contest(terms, intervals, best, tuple(standings), lined.losses, chosen.decisions)
 
 
-def intervals_a_day(terms: ScalingTerms) -> int:
-    """How many decisions a day has."""
-    return max(1, round(DAY_S / terms.interval_s))
-
-
 def _leaders(courses: Sequence[Course], terms: ScalingTerms) -> list[int]:
     """Who acts in each interval, by what was known when it began; 0 is the reactive rule."""
     per = round(terms.interval_s / courses[0].tick_s)
     intervals = len(courses[0].billed) // per
-    kept = np.stack([_by_interval(one.kept, per) for one in courses])
+    late = np.stack([_by_interval(~one.kept, per) for one in courses])
     billed = np.stack([_by_interval(one.billed, per) for one in courses])
     actions = np.zeros_like(billed)
     for place, course in enumerate(courses):
@@ -217,20 +221,21 @@ def _leaders(courses: Sequence[Course], terms: ScalingTerms) -> list[int]:
         if interval >= 2 * FIRST_FIT and interval % REVIEW == 0:
             past = slice(max(FIRST_FIT, interval - window), interval)
             days = (past.stop - past.start) * terms.interval_s / DAY_S
-            sums = [values[:, past].sum(axis=1) for values in (kept, billed, actions)]
+            sums = [values[:, past].sum(axis=1) for values in (late, billed, actions)]
             leader = _review(leader, *sums, limit=terms.actions_a_day * days)
         leaders[interval] = leader
     return leaders
 
 
-def _review(leader: int, kept: Series, billed: Series, actions: Series, *, limit: float) -> int:
-    """Who acts from now on: of those that served as well as the reactive rule and cost less, the cheapest.
+def _review(leader: int, late: Series, billed: Series, actions: Series, *, limit: float) -> int:
+    """Who acts from now on: of those that beat the reactive rule, the cheapest.
 
+    To beat it is to serve as well and cost less, or to break the objective at most half as long and cost hardly more.
     Those that acted more often than they may come after those that did not, the one first that acted least.
     """
-    beat = (kept >= kept[0]) & (
-        (billed < billed[0]) | ((billed == billed[0]) & (actions < actions[0]))
-    )
+    is_cheaper = (billed < billed[0]) | ((billed == billed[0]) & (actions < actions[0]))
+    is_better = (late < late[0]) & (2 * late <= late[0]) & (billed <= DEARER * billed[0])
+    beat = ((late <= late[0]) & is_cheaper) | is_better
     beat[0] = False
     if not beat.any():
         return 0

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.scaling.forecast import Series
+from weft.scaling.timeline import Timeline
 
 RECENT = 3
 """Intervals whose mean is the level of now."""
@@ -23,13 +24,15 @@ def level(logs: Series, origins: NDArray[np.int64]) -> Series:
 
 
 def features(
-    logs: Series, origins: NDArray[np.int64], ahead: NDArray[np.int64], *, day: int
+    logs: Series, origins: NDArray[np.int64], ahead: NDArray[np.int64], times: Timeline
 ) -> NDArray[np.float64]:
-    """A row for each origin and interval ahead: mean rates, their change, peaks, the season, and how far ahead.
+    """A row for each origin and interval ahead: mean rates and their change, peaks, season, calendar, how far ahead.
 
     The season is the time of day and of the week, and how the count changed at this time a day and a week ago; where
-    history does not reach that far it is no change.
+    history does not reach that far it is no change. The calendar is which period it has here and there, and how the
+    count changed in the last one of that name.
     """
+    day = times.day
     now = level(logs, origins)
     columns = [_mean(logs, origins, span) - now for span in (*SPANS, day)]
     columns += [_highest(logs, origins, span) - now for span in PEAKS]
@@ -39,10 +42,11 @@ def features(
     by_origin = np.repeat(np.stack(columns, axis=1), len(ahead), axis=0)
     at = (origins[:, None] + ahead[None, :]).ravel()
     start = np.repeat(origins, len(ahead))
-    seasons = [_season(logs, start, at, day), _season(logs, start, at, 7 * day)]
-    phase = 2 * np.pi * (at % day) / day
-    times = [np.sin(phase), np.cos(phase), (at // day) % 7, at - start]
-    return np.concatenate([by_origin, np.stack([*seasons, *times], axis=1)], axis=1)
+    seasons = [_season(logs, start, at, ago) for ago in (day, 7 * day, times.since_last(at))]
+    phase = 2 * np.pi * times.of_day(at) / day
+    moments = [np.sin(phase), np.cos(phase), times.of_week(at), at - start]
+    named = [times.named(start), times.named(at)]
+    return np.concatenate([by_origin, np.stack([*seasons, *moments, *named], axis=1)], axis=1)
 
 
 def _mean(logs: Series, origins: NDArray[np.int64], span: int) -> Series:
@@ -69,10 +73,10 @@ def _deviation(logs: Series, origins: NDArray[np.int64], span: int) -> Series:
 
 
 def _season(
-    logs: Series, start: NDArray[np.int64], at: NDArray[np.int64], season: int
+    logs: Series, start: NDArray[np.int64], at: NDArray[np.int64], season: int | NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """How the count changed from an origin to this moment, a season ago."""
+    """How the count changed from an origin to this moment, a season ago; where there is no season, not at all."""
     # The mean around a moment a season ago may use what came after it, as long as that is before the origin.
     around = np.minimum(at - season + 2, start)
     change = _mean(logs, around, RECENT) - _mean(logs, start - season, RECENT)
-    return np.where(start - season >= RECENT, change, 0.0)
+    return np.where((season > 0) & (start - season >= RECENT), change, 0.0)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.errors import WeftError
+from weft.scaling.timeline import Timeline
 
 Series = NDArray[np.float64]
 
@@ -53,7 +54,9 @@ class Forecast:
 class FittedModel(Protocol):
     """A model that has learned from a history."""
 
-    def predict(self, series: Series, origins: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(
+        self, series: Series, origins: NDArray[np.int64], times: Timeline
+    ) -> NDArray[np.float64]:
         """Counts by origin, level and interval ahead; each from the counts before its origin alone."""
 
 
@@ -63,31 +66,34 @@ class ForecastModel(Protocol):
     @property
     def name(self) -> str: ...
 
-    def fit(self, series: Series, day: int) -> FittedModel | None:
-        """Learn from a history, with so many intervals a day; None if it is too short for this model."""
+    def fit(self, series: Series, times: Timeline) -> FittedModel | None:
+        """Learn from a history that lies so in time; None if it is too short for this model."""
 
 
 def walk(
-    model: ForecastModel, series: Series, *, day: int
+    model: ForecastModel, series: Series, times: Timeline
 ) -> Iterator[tuple[int, NDArray[np.float64] | None]]:
     """Forecasts from each origin on, block by block: where it begins, and its forecasts or None."""
     start = min(FIRST_FIT, len(series))
     if start:
         yield 0, None
     while start < len(series):
-        end = min(len(series), start + max(FIRST_FIT // 2, min(day, int(start * (GROWTH - 1)))))
-        fitted = model.fit(series[:start], day)
+        end = min(
+            len(series), start + max(FIRST_FIT // 2, min(times.day, int(start * (GROWTH - 1))))
+        )
+        fitted = model.fit(series[:start], times)
         if fitted is None:
             yield start, None
         else:
-            yield start, np.maximum(0.0, fitted.predict(series[:end], np.arange(start, end)))
+            made = fitted.predict(series[:end], np.arange(start, end), times)
+            yield start, np.maximum(0.0, made)
         start = end
 
 
-def forecasts(model: ForecastModel, series: Series, *, day: int) -> list[Forecast | None]:
+def forecasts(model: ForecastModel, series: Series, times: Timeline) -> list[Forecast | None]:
     """The forecast of a model at every interval of a series, each made without what came after."""
     made: list[Forecast | None] = []
-    for start, block in walk(model, series, day=day):
+    for start, block in walk(model, series, times):
         made.extend([None] * (start - len(made)))
         if block is not None:
             made.extend(Forecast(model.name, one) for one in block.astype(np.float32))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -20,6 +20,7 @@ from weft.codec import StoredError
 
 LEVELS = ((5, 720), (60, 10_080), (900, 8_640))
 """The seconds of a row and how many rows are kept: an hour, a week, ninety days."""
+KEPT_S = {step: step * rows for step, rows in LEVELS}
 BUDGET = 2 * 2**20
 SMALLEST_BUDGET = 20_000
 
@@ -127,9 +128,13 @@ class LoadHistory:
                 yield LoadRow(start, step_s, points, _known(means), _known(peaks))
 
     def begins_s(self, step_s: int) -> int | None:
-        """When the first full row of a level begins."""
+        """When the first full row of a level begins; those are left out from before the clock was set far ahead."""
         rows = self._levels[step_s]
-        return ROW.unpack_from(rows[0])[0] if rows else None
+        if not rows:
+            return None
+        oldest = ROW.unpack_from(rows[-1])[0] - KEPT_S[step_s]
+        starts: Iterator[int] = (ROW.unpack_from(row)[0] for row in rows)
+        return next(start for start in starts if start > oldest)
 
     def series(self, measure: str, step_s: int) -> NDArray[np.float64]:
         """The means of a measure at even steps, up to the last full one; steps without a point repeat one before."""
@@ -137,6 +142,7 @@ class LoadHistory:
         if not packed:
             return np.zeros(0)
         known = np.frombuffer(b"".join(packed), dtype=_ROWS)
+        known = known[known["start"] >= self.begins_s(step_s)]
         values = known["means"][:, MEASURES.index(measure)].astype(float)
         places = (known["start"] - known["start"][0]) // step_s
         even = np.full(int(places[-1]) + 1, np.nan)
@@ -155,8 +161,14 @@ class LoadHistory:
 
     def page(self, step_s: int, start_s: int, end_s: int) -> bytes:
         """The full rows of a level that begin between two moments, as they are stored."""
-        starts = ((ROW.unpack_from(row)[0], row) for row in self._levels[step_s])
-        return b"".join(row for start, row in starts if start_s <= start < end_s)
+        found: deque[bytes] = deque()
+        for row in reversed(self._levels[step_s]):
+            start = ROW.unpack_from(row)[0]
+            if start < start_s:
+                break
+            if start < end_s:
+                found.appendleft(row)
+        return b"".join(found)
 
     def restore(self, step_s: int, page: bytes) -> None:
         """Take in the rows of a page that was stored; pages come in the order of their time."""
@@ -171,6 +183,20 @@ class LoadHistory:
             row = page[at : at + ROW.size]
             if not rows or ROW.unpack_from(rows[-1])[0] < ROW.unpack_from(row)[0]:
                 rows.append(row)
+
+
+def add_up(
+    parts: Sequence[tuple[int, NDArray[np.float64]]], step_s: int
+) -> tuple[int, NDArray[np.float64]]:
+    """The sum of several series of a level, each with the second in which it begins; as much as a level keeps."""
+    end = max(begin // step_s + len(values) for begin, values in parts)
+    first = max(min(begin // step_s for begin, _ in parts), end - KEPT_S[step_s] // step_s)
+    total = np.zeros(end - first)
+    for begin, values in parts:
+        place = begin // step_s - first
+        known = values[max(0, -place) :]
+        total[max(0, place) : max(0, place) + len(known)] += known
+    return first * step_s, total
 
 
 _ROWS = np.dtype(

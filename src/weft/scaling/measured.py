@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -53,6 +53,31 @@ class PipelineWork:
     """Records that came to its source, where the source tells."""
     backlog: Count | None = None
     """Records that wait in its source, where the source tells."""
+
+    @property
+    def came(self) -> int:
+        """Records that came, or where nobody tells, that were taken in."""
+        return self.rows_in if self.arrived is None else self.arrived
+
+
+@dataclass
+class Carried:
+    """What goes over from one report of a pipeline to the next: what waited, and the work for a batch in hand."""
+
+    waiting: float | None = None
+    run_s: float = 0.0
+
+    def settle(self, work: PipelineWork, waiting: float | None) -> PipelineWork:
+        """The same with the records that came, by what waits now, and with all the work for those that it took in.
+
+        Tasks are counted as they end, records when their batch does: of a batch that takes longer than a report, most
+        of the work comes in earlier ones.
+        """
+        run_s, arrived = self.run_s + work.run_s, work.arrived
+        if arrived is None and waiting is not None and self.waiting is not None:
+            arrived = max(0, round(work.rows_in + waiting - self.waiting))
+        self.waiting, self.run_s = waiting, 0.0 if work.rows_in else run_s
+        return replace(work, run_s=run_s, arrived=arrived)
 
 
 @dataclass(frozen=True)

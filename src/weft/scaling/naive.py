@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.scaling.forecast import HORIZON, FittedModel, Series, spread
+from weft.scaling.timeline import Timeline
 
 RECENT = 3
 """Intervals whose mean is the level of now."""
@@ -23,7 +24,9 @@ class Repeated:
     season: int | None
     errors: NDArray[np.float64]
 
-    def predict(self, series: Series, origins: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(
+        self, series: Series, origins: NDArray[np.int64], times: Timeline
+    ) -> NDArray[np.float64]:
         """The centre with each quantile of the errors."""
         centres = _centres(np.log1p(series), origins, self.season)
         return np.expm1(centres[:, None, :] + self.errors[None, :, :])
@@ -35,9 +38,9 @@ class LastValue:
 
     name: str = "naive"
 
-    def fit(self, series: Series, day: int) -> FittedModel | None:
+    def fit(self, series: Series, times: Timeline) -> FittedModel | None:
         """Learn how wrong that was."""
-        return _fit(series, None, day, first=RECENT)
+        return _fit(series, None, times.day, first=RECENT)
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,9 @@ class SeasonalNaive:
 
     name: str = "seasonal"
 
-    def fit(self, series: Series, day: int) -> FittedModel | None:
+    def fit(self, series: Series, times: Timeline) -> FittedModel | None:
         """Learn how wrong that was."""
+        day = times.day
         season = 7 * day if len(series) >= 14 * day else day
         return _fit(series, season, day, first=season + RECENT)
 

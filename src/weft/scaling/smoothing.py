@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.scaling.forecast import HORIZON, FittedModel, Series, needed, spread
+from weft.scaling.timeline import Timeline
 
 LEARNED = 700
 """Parameters are learned from so many intervals: they change slowly, and learning takes its time with more."""
@@ -27,7 +28,9 @@ class Smoothed:
     damping: float
     errors: NDArray[np.float64]
 
-    def predict(self, series: Series, origins: NDArray[np.int64]) -> NDArray[np.float64]:
+    def predict(
+        self, series: Series, origins: NDArray[np.int64], times: Timeline
+    ) -> NDArray[np.float64]:
         """The damped trend from the state at each origin, with each quantile of the errors."""
         centres = _centres(self.result, self.damping, np.log1p(series), origins)
         return np.expm1(centres[:, None, :] + self.errors[None, :, :])
@@ -39,12 +42,12 @@ class ExponentialSmoothing:
 
     name: str = "smoothing"
 
-    def fit(self, series: Series, day: int) -> FittedModel | None:
+    def fit(self, series: Series, times: Timeline) -> FittedModel | None:
         """Learn how fast they follow."""
         space = needed("statsmodels.tsa.statespace.exponential_smoothing")
         logs = np.log1p(series)
         last = len(logs) - HORIZON
-        origins = np.arange(max(FIRST_ORIGIN, last - ERROR_DAYS * day), last + 1)
+        origins = np.arange(max(FIRST_ORIGIN, last - ERROR_DAYS * times.day), last + 1)
         if len(origins) < 1 or np.ptp(logs[-LEARNED:]) == 0.0:
             return None
         with warnings.catch_warnings():

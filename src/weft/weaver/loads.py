@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weft.clock import Clock
 from weft.codec import StoredError
 from weft.logs import get_logger
-from weft.scaling.history import LEVELS, MEASURES, LoadHistory, LoadPoint, LoadRow
+from weft.scaling.history import KEPT_S, MEASURES, LoadHistory, LoadPoint, LoadRow
 from weft.scaling.measured import ExecutorsNow, PipelineWork
 from weft.weaver.store.records import Records, put, remove
 
@@ -20,7 +20,6 @@ log = get_logger(__name__)
 
 PAGES = {60: 3_600, 900: 86_400}
 """The levels that are stored, and the seconds of a page of each."""
-KEPT_S = {step: step * rows for step, rows in LEVELS}
 NOT_KNOWN = float("nan")
 
 
@@ -104,12 +103,11 @@ def point_of(
 ) -> LoadPoint:
     """What a worker measured of a pipeline as a point of its history."""
     seconds = max(work.seconds, 1e-3)
-    came = work.rows_in if work.arrived is None else work.arrived
     served = _share(work.rows_in, work.run_s) if work.rows_in else NOT_KNOWN
     behind = NOT_KNOWN if backlog is None else backlog
     return LoadPoint(
         at_s=at_s,
-        rate_in=came / seconds,
+        rate_in=work.came / seconds,
         rate_out=work.rows_out / seconds,
         backlog=behind,
         backlog_s=_share(behind, served * executors.cores) if behind else 0.0,

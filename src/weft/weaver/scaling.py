@@ -12,17 +12,20 @@ import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from weft.clock import iso
+from weft.clock import iso, parse_iso
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.project.settings import ScalingSpec
 from weft.scaling.arrivals import Series
 from weft.scaling.cost import MeasuredCost
-from weft.scaling.measured import ExecutorsNow, PipelineWork, WorkerLoad
+from weft.scaling.history import add_up
+from weft.scaling.measured import Carried, ExecutorsNow, PipelineWork, WorkerLoad
+from weft.scaling.pilot import Past
 from weft.scaling.policy import DAY_S, MOST_EXECUTORS, Decision, Load, ScalingTerms
 from weft.weaver.backlog import backlog
 from weft.weaver.costing import USABLE, Costing, CostView
@@ -40,6 +43,8 @@ ALL = "*"
 STEP_S = 5
 LATELY = 0.2
 """How much the last five seconds count for how busy a pipeline is."""
+LOOKED_BACK = 50
+"""Decisions that a weaver that starts looks back at."""
 START_UP_S = 60.0
 """What executors are taken to need to start, until that was seen."""
 
@@ -54,6 +59,7 @@ class _Watched:
     """Records by pipeline since the last decision, which was so many `seconds` ago."""
     seconds: float = 0.0
     backlog: dict[str, float] = field(default_factory=dict)
+    carried: dict[str, Carried] = field(default_factory=dict)
     wanted: int | None = None
     quiet: int = MOST_EXECUTORS
     open: list[ScalingDecision] = field(default_factory=list)
@@ -86,7 +92,9 @@ class Scaling:
 
     def heard(self, worker: str, load: WorkerLoad) -> None:
         """Take in what a worker measured."""
-        watched = self._watched.setdefault(worker, _Watched(load.executors))
+        watched = self._watched.get(worker)
+        if watched is None:
+            watched = self._watched[worker] = self._resumed(worker, load.executors)
         watched.executors = load.executors
         watched.pipelines = tuple(load.pipelines)
         if watched.wanted == load.executors.asked:
@@ -119,7 +127,8 @@ class Scaling:
 
     async def decide(self) -> None:
         """Decide for every worker that is connected."""
-        connected = self._weaver.workers.connected()
+        connected = frozenset(self._weaver.workers.connected())
+        self._outlooks.keep(connected)
         self._watched = {name: one for name, one in self._watched.items() if name in connected}
         for worker, watched in list(self._watched.items()):
             try:
@@ -127,16 +136,37 @@ class Scaling:
             except WeftError as error:
                 log.warning("nothing is decided for %s now: %s", worker, error.message)
 
+    def _resumed(self, worker: str, executors: ExecutorsNow) -> _Watched:
+        """A worker that is heard for the first time since the weaver started, with what was decided for it just before.
+
+        A decision that it has not heard of is told to it now, and those that nobody judged yet will be.
+        """
+        terms = _terms(self._spec(), executors)
+        past = self.decisions.newest(worker=worker, limit=LOOKED_BACK)
+        quiet = next((place for place, one in enumerate(past) if one.acted), MOST_EXECUTORS)
+        now, near = (
+            self._weaver.clock.now(),
+            timedelta(seconds=terms.interval_s * (terms.delay + 2)),
+        )
+        recent = [one for one in past if abs(now - parse_iso(one.at)) <= near]
+        resumed = _Watched(executors, quiet=quiet)
+        resumed.open = [one for one in reversed(recent) if one.judged is None]
+        if quiet < len(recent) and executors.asked == past[quiet].had:
+            resumed.wanted = past[quiet].wanted
+        return resumed
+
     def _note(self, watched: _Watched, name: str, work: PipelineWork, at_s: float) -> None:
         pipeline = self._weaver.catalog.find_pipeline(name)
         if pipeline is None:
             return
         knot = self._weaver.knots.newest(pipeline.stream)
-        came = work.rows_in if work.arrived is None else work.arrived
         before = self._busy.get(name, 0.0)
         self._busy[name] = before + LATELY * (work.run_s / max(work.seconds, 1.0) - before)
         waiting = backlog(self._weaver, name, work, knot)
-        watched.arrived[name] = watched.arrived.get(name, 0.0) + came
+        reads_streams = name in self._weaver.catalog.project().pipelines
+        carried = watched.carried.setdefault(name, Carried())
+        work = carried.settle(work, waiting if reads_streams else None)
+        watched.arrived[name] = watched.arrived.get(name, 0.0) + work.came
         if waiting is not None:
             watched.backlog[name] = waiting
         complexity = math.nan
@@ -187,16 +217,18 @@ class Scaling:
         waiting = sum(watched.backlog.get(name, 0.0) * cost for name, cost in costs.items())
         watched.arrived, watched.seconds = {}, 0.0
         self._judge(watched, terms, arrived, waiting)
-        past = self._past(costs, terms)
+        past = self._past(costs, terms, spec.calendar)
         outlook = await self._outlooks.look(worker, past, terms)
         now = watched.executors
+        # What the worker was not told yet, since it has not asked again, counts as done.
+        asked = now.asked if watched.wanted is None else watched.wanted
         at_s = self._weaver.clock.now().timestamp()
         load = Load(
             at_s=at_s,
             arrived=arrived,
             backlog=waiting,
-            executors=min(now.running, now.asked),
-            starting=max(0, now.asked - now.running),
+            executors=min(now.running, asked),
+            starting=max(0, asked - now.running),
             quiet=watched.quiet,
             spent_hours=self._spent_hours(at_s),
         )
@@ -252,23 +284,26 @@ class Scaling:
             self.decisions.judge(one, watched.since.pop(one.number), terms.objective_s)
         watched.open = [one for one in watched.open if one not in ripe]
 
-    def _past(self, costs: Mapping[str, float], terms: ScalingTerms) -> Series:
+    def _past(
+        self,
+        costs: Mapping[str, float],
+        terms: ScalingTerms,
+        calendar: Mapping[str, tuple[str, ...]],
+    ) -> Past:
         """The work of each interval so far, at what records cost now; the last interval is the newest full one."""
         step = 60 if terms.interval_s % 60 == 0 else STEP_S
-        histories = {name: self.loads.history(name) for name in costs}
-        begins = {name: at for name, one in histories.items() if (at := one.begins_s(step))}
-        if not begins:
-            return np.zeros(0)
-        first = min(begins.values())
-        series = {name: histories[name].series("rate_in", step) for name in begins}
-        ends = [(begins[name] - first) // step + len(rates) for name, rates in series.items()]
-        total = np.zeros(max(ends))
-        for name, rates in series.items():
-            place = (begins[name] - first) // step
-            total[place : place + len(rates)] += rates * step * costs[name]
+        parts = [
+            (begin, history.series("rate_in", step) * step * costs[name])
+            for name in costs
+            if (begin := (history := self.loads.history(name)).begins_s(step)) is not None
+        ]
+        if not parts:
+            return Past(np.zeros(0))
+        first, total = add_up(parts, step)
         per = round(terms.interval_s / step)
-        past: Series = total[len(total) % per :].reshape(-1, per).sum(axis=1)
-        return past
+        cut = len(total) % per
+        work: Series = total[cut:].reshape(-1, per).sum(axis=1)
+        return Past(work, float(first + cut * step), calendar)
 
     def _spent_hours(self, at_s: float) -> float:
         """The executor-hours of this day so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -117,9 +118,11 @@ class Server:
             self.weaver.store.close()
 
     def start(self) -> None:
-        """Serve from a thread of this process."""
+        """Serve from a thread of this process, and return once it answers."""
         self._thread = threading.Thread(target=self.run, name="weaver", daemon=True)
         self._thread.start()
+        while not self._uvicorn.started and self._thread.is_alive():
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """End the thread that `start` made."""

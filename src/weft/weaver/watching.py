@@ -63,8 +63,8 @@ class Watching:
         self._events = events
         self._detectors: dict[str, dict[str, Detector]] = {}
         self._seen: dict[str, Knot] = {}
-        self._unusual: dict[str, int] = {}
-        """The newest knot of each stream that was unusual."""
+        self._unusual: dict[str, int | None] = {}
+        """The newest knot of each stream that was unusual and is not accepted, as far as it was looked for."""
         self._named = NamedSeries(records)
 
     def tied(self, knot: Knot, series: Mapping[str, float] = NONE) -> list[AnomalyRecord]:
@@ -90,7 +90,11 @@ class Watching:
 
     def is_flagged(self, stream: str, number: int) -> bool:
         """Whether a knot follows an unusual one closely enough that all its records are of interest."""
-        return number - self._unusual.get(stream, -FLAGGED) <= FLAGGED
+        if stream not in self._unusual:
+            found = self._records.scan(AnomalyRecord, "anomalies", stream, reverse=True)
+            self._unusual[stream] = next((one.knot for one in found if not one.accepted), None)
+        unusual = self._unusual[stream]
+        return unusual is not None and number - unusual <= FLAGGED
 
     def all(self, *, stream: str | None = None, limit: int = 1000) -> list[AnomalyRecord]:
         """What was found, newest first."""
@@ -106,7 +110,7 @@ class Watching:
             yield one
 
     def accept(self, name: str) -> AnomalyRecord:
-        """Take in that something was not an anomaly."""
+        """Take in that something was not an anomaly: nothing is flagged because of it any longer."""
         stream, _, rest = name.partition("/")
         number, _, measure = rest.partition(".")
         found = (
@@ -122,6 +126,7 @@ class Watching:
         self._records.store.apply(
             [put("anomalies", found.stream, found.knot, found.measure, value=accepted)]
         )
+        self._unusual.pop(found.stream, None)
         detector = self._detectors.get(found.stream, {}).get(found.measure)
         if detector is not None:
             detector.accept(found)
@@ -147,8 +152,6 @@ class Watching:
             detector = self._detectors[stream].get(one.measure)
             if one.accepted and detector is not None:
                 detector.accept(one)
-            if not one.accepted:
-                self._unusual[stream] = one.knot
 
     def _observed(self, knot: Knot) -> list[tuple[Measured, Judgement]]:
         known = self._detectors[knot.stream]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.projects import shop
 from tests.unit.cli.fake import FakeWeaver, run
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,6 +42,24 @@ def test_the_contest_as_json_has_terms_and_standings(arrivals: str) -> None:
     assert shown["terms"]["start_up_s"] == 120
     assert {"name", "within", "hours", "vs_optimum", "actions_a_day"} <= set(shown["standings"][0])
     assert shown["decisions"][0]["reason"]
+
+
+def test_the_contest_takes_the_calendar_of_a_project(
+    arrivals: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    monkeypatch.setattr(
+        "weft.scaling.contest.forecasts",
+        lambda model, counts, times: given.append(times) or [None] * len(counts),
+    )
+    file = tmp_path / "weft.yaml"
+    said = {"scaling": {"calendar": {"crowd": "2026-01-01T00:30/2026-01-01T00:40"}}}
+    file.write_text(json.dumps({**shop(), "processing": said}))
+    line = ["scaling", "contest", "--arrivals", arrivals, "--calendar"]
+    assert run(*line, str(file), weaver=FakeWeaver({})).exit_code == 0
+    assert given[0].turns() == [30, 40]
+    file.write_text(json.dumps({**shop(), "processing": {"scaling": {"calendar": "soon"}}}))
+    assert run(*line, str(file), weaver=FakeWeaver({})).exit_code == 2
 
 
 def test_a_budget_of_executor_hours_is_kept(arrivals: str) -> None:

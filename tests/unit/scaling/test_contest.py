@@ -12,6 +12,7 @@ from weft.scaling.contest import Contest, contest, terms_for
 from weft.scaling.forecast import FittedModel
 from weft.scaling.naive import LastValue, SeasonalNaive
 from weft.scaling.policy import ScalingError, ScalingTerms
+from weft.scaling.timeline import Timeline
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TERMS = ScalingTerms(cost_s=1.0)
@@ -53,11 +54,11 @@ def test_a_model_that_is_worse_than_the_reactive_rule_does_not_act() -> None:
     class Liar:
         name = "liar"
 
-        def fit(self, series: Series, day: int) -> FittedModel:
+        def fit(self, series: Series, times: Timeline) -> FittedModel:
             return LyingForecast()
 
     class LyingForecast:
-        def predict(self, series: Series, origins: Series) -> Series:
+        def predict(self, series: Series, origins: Series, times: Timeline) -> Series:
             return np.full((len(origins), 4, 20), 90_000.0)
 
     arrivals = by_minute(days(2))

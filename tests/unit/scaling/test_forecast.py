@@ -19,10 +19,12 @@ from weft.scaling.forecast import (
 )
 from weft.scaling.naive import LastValue, SeasonalNaive
 from weft.scaling.smoothing import ExponentialSmoothing
+from weft.scaling.timeline import Timeline
 
 MODELS = [LastValue(), SeasonalNaive(), ExponentialSmoothing(), BoostedQuantiles()]
 DAY = 96
 """Intervals of a quarter of an hour, so that days are short."""
+TIMES = Timeline(DAY)
 
 
 def season(days: int, *, seed: int = 3) -> Series:
@@ -37,7 +39,7 @@ def test_a_forecast_does_not_change_with_what_comes_after_it(model: ForecastMode
     series, cut = season(3), 251
     other = series.copy()
     other[cut:] = 50_000.0
-    first, second = (forecasts(model, one, day=DAY) for one in (series, other))
+    first, second = (forecasts(model, one, TIMES) for one in (series, other))
     for place in range(cut + 1):
         one, two = first[place], second[place]
         assert (one is None) == (two is None)
@@ -48,7 +50,7 @@ def test_a_forecast_does_not_change_with_what_comes_after_it(model: ForecastMode
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_quantiles_are_exceeded_as_often_as_they_say(model: ForecastModel) -> None:
     series = season(12)
-    made = forecasts(model, series, day=DAY)
+    made = forecasts(model, series, TIMES)
     judged = [
         (one.counts, series[at : at + HORIZON])
         for at, one in enumerate(made)
@@ -62,7 +64,7 @@ def test_a_season_is_learned() -> None:
     series = season(12)
 
     def loss(model: ForecastModel) -> float:
-        made = forecasts(model, series, day=DAY)
+        made = forecasts(model, series, TIMES)
         ats = range(8 * DAY, len(series) - HORIZON)
         counts = np.stack([one.counts for at in ats if (one := made[at]) is not None])
         return pinball(counts, np.stack([series[at : at + HORIZON] for at in ats]))
@@ -73,14 +75,14 @@ def test_a_season_is_learned() -> None:
 
 def test_there_is_no_forecast_before_there_is_some_history() -> None:
     for model in MODELS:
-        assert forecasts(model, season(1)[:FIRST_FIT], day=DAY) == [None] * FIRST_FIT
-        assert forecasts(model, np.zeros(0), day=DAY) == []
+        assert forecasts(model, season(1)[:FIRST_FIT], TIMES) == [None] * FIRST_FIT
+        assert forecasts(model, np.zeros(0), TIMES) == []
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_series_of_nothing_and_one_that_never_changes_are_forecast(model: ForecastModel) -> None:
     for value in (0.0, 70.0):
-        made = forecasts(model, np.full(3 * DAY, value), day=DAY)
+        made = forecasts(model, np.full(3 * DAY, value), TIMES)
         last = made[-1]
         assert last is None or last.counts.max() == pytest.approx(value, abs=1e-3)
 

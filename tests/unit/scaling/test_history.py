@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from weft.codec import StoredError
-from weft.scaling.history import LEVELS, MEASURES, ROW, LoadHistory, LoadPoint
+from weft.scaling.history import KEPT_S, LEVELS, MEASURES, ROW, LoadHistory, LoadPoint, add_up
 
 
 def measured(history: LoadHistory, start: int, end: int, step: int = 5) -> LoadHistory:
@@ -88,3 +88,27 @@ def test_a_measure_is_read_as_an_even_series() -> None:
     assert history.series("cpu", 60).tolist() == []
     assert LoadHistory().series("rate_in", 60).tolist() == []
     assert "rate_in" in MEASURES and isinstance(history.series("rate_in", 60), np.ndarray)
+
+
+def test_a_clock_that_is_set_far_ahead_leaves_out_what_was_before() -> None:
+    history = LoadHistory()
+    for minute in range(10):
+        history.add(LoadPoint(60.0 * minute, rate_in=5.0))
+    ahead = 60.0 * 10**9
+    for minute in range(4):
+        history.add(LoadPoint(ahead + 60 * minute, rate_in=7.0))
+    assert history.begins_s(60) == ahead
+    assert history.series("rate_in", 60).tolist() == [7.0, 7.0, 7.0]
+
+
+def test_series_are_added_up_by_their_time() -> None:
+    first, second = (0, np.ones(3)), (120, np.full(3, 10.0))
+    begin, total = add_up([first, second], 60)
+    assert (begin, total.tolist()) == (0, [1.0, 1.0, 11.0, 10.0, 10.0])
+    kept = KEPT_S[60]
+    begin, total = add_up([first, (kept + 60, np.full(2, 10.0))], 60)
+    assert (begin, len(total), total[0], total[-1]) == (180, kept // 60, 0.0, 10.0)
+    begin, total = add_up([first, (kept, np.ones(1))], 60)
+    assert (begin, total[:3].tolist()) == (60, [1.0, 1.0, 0.0])
+    far = 60 * 10**12
+    assert add_up([first, (far, np.ones(2))], 60)[1].sum() == 2.0

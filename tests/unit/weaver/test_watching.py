@@ -120,7 +120,19 @@ def test_the_knots_after_an_unusual_one_are_flagged_for_a_while_also_after_a_sta
         assert flagged == list(range(301, 301 + watching.FLAGGED))
         assert not run.watching.is_flagged("others", 301)
         run.start()
-        run.tie(knot(301))
+
+
+def test_one_that_is_accepted_flags_nothing_from_then_on_and_others_still_do(run: Run) -> None:
+    assert len(run.tie(knot(300, rows=2_000, dead=1_500))) > 1
+    first, *others = [one.id for one in run.watching.all()]
+    run.watching.accept(first)
+    assert run.watching.is_flagged("orders", 301)
+    for name in others:
+        run.watching.accept(name)
+    for _ in range(2):
+        assert not run.watching.is_flagged("orders", 301)
+        run.watching.accept(first)
+        run.start()
 
 
 def test_series_are_judged_one_by_one_and_go_on_after_a_start(
