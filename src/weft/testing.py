@@ -31,6 +31,7 @@ from weft.lineage.knot import Knot, Status
 from weft.loading.deployed import document_of
 from weft.loading.load import load
 from weft.project.definition import Project
+from weft.replays.in_force import rule_calls
 from weft.replays.recording import (
     FedKnot,
     KnotExport,
@@ -120,14 +121,15 @@ class RecordedRange:
     ) -> list[RowDifference]:
         """Feed what came in then to the pipeline as the project has it now, and compare; none: it gives what it gave.
 
-        A pipeline without state is compared knot by knot, one with state by the rows of all knots together. Values that
+        Rules that were in force are in force again, knot by knot, but for their guards. A pipeline without state is
+        compared knot by knot, one with state by the rows of all knots together. Values that
         change with the clock or by chance (`now()`, `rand()`) differ. Only rows of the stream itself are compared.
         """
         alone = _alone(load(project, folder=folder), self.recording)
         run = Play(alone, Path(storage), spark or shared_session(), None)
         try:
             run.resume()
-            made = [list(self._feed(run, knot)) for knot in self.recording.knots]
+            made = list(self._made(run))
         finally:
             run.close()
         kept = [read_lines(rows_file(self.folder, one.knot)) for one in self.recording.knots]
@@ -135,6 +137,16 @@ class RecordedRange:
             return list(compare_lines(None, chain(*kept), chain(*made)))
         pairs = zip(self.recording.knots, kept, made, strict=True)
         return [one for knot, then, now in pairs for one in compare_lines(knot.knot, then, now)]
+
+    def _made(self, run: Play) -> Iterator[list[str]]:
+        """The rows that come of each knot, with the rules in force that were in force in it."""
+        before: list[Rule] = []
+        for knot in self.recording.knots:
+            after = self.recording.rules_of(knot)
+            for call in rule_calls(before, after):
+                run._post(call.path, dict(call.body))
+            before = after
+            yield list(self._feed(run, knot))
 
     def _feed(self, run: Play, knot: RecordedKnot) -> Iterator[str]:
         """Feed what a knot consumed; the rows that come of it."""

@@ -28,7 +28,7 @@ from weft.operations.operation import Hold, Operation, OperationStatus
 from weft.project.definition import PipelineSpec, Project, SinkSpec, SourceSpec, StreamSpec
 from weft.project.provenance import ProvenanceSpec
 from weft.project.secret import definition_of
-from weft.project.settings import HistorySpec, Keyframes, Processing, WatermarkSpec
+from weft.project.settings import HistorySpec, Keyframes, Processing, ScalingSpec, WatermarkSpec
 from weft.replays.leg import KeptState, Leg, Phase
 from weft.replays.recording import FedKnot, KnotExport, RecordedKnot
 from weft.runtime.layout import Layout
@@ -243,7 +243,10 @@ RICH_PROJECT = Project(
             "joined", ("orders", "revenue"), "joined", join={"type": "inner", "on": [["id", "id"]]}
         ),
     },
-    processing=Processing(4, 500, 0.5, "memory", Keyframes(10, 64), 30.0),
+    processing=Processing(
+        *(4, 500, 0.5, "memory", Keyframes(10, 64), 30.0),
+        scaling=ScalingSpec(calendar={"sale": ("2026-11-27/2026-11-30",)}),
+    ),
     debug=True,
     functions={"shop.rules:Score": RICH_FUNCTION, "shop:mask": FUNCTION},
 )
@@ -518,7 +521,13 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
         KnotExport("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3),), 8),)),
         KnotExport(
             *("revenue", "revenue", True),
-            knots=(RecordedKnot(1, (FedKnot("clean-orders", 1, 1_767_225_600_000),), 0),),
+            knots=(
+                RecordedKnot(
+                    *(1, (FedKnot("clean-orders", 1, 1_767_225_600_000),), 0),
+                    rules=(RuleRef(RULE.id, RULE.version, 40.0),),
+                ),
+            ),
+            rules=(RULE,),
         ),
     ),
     Rule: (RULE, RICH_RULE),

@@ -15,6 +15,8 @@ from weft.streams.storage import Storage
 from weft.testing import play, recorded
 from weft.weaver.exporting import export
 
+LOUD = [{"set": {"country": "concat(country, '!')"}}]
+
 
 @pytest.fixture(scope="module")
 def cut_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -35,6 +37,19 @@ def cut_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with pytest.raises(WeftError):
             export(live, "clean-orders", 1, 2, folder / "clean")
         assert not (folder / "none").exists()
+        aside = [{"filter": "total > 3"}]
+        run.attach(stream="clean-orders", id="large", steps=aside, output="large", percent=50)
+        run.attach(stream="clean-orders", id="loud", steps=LOUD, guards=["rows_in < 1000"])
+        run.attach(stream="revenue", id="few", steps=[{"filter": "false"}])
+        run.feed("orders", orders(5))
+        run.promote("large", in_place=True)
+        run.retire("loud")
+        run.feed("orders", orders(6))
+        run.retire("few")
+        run.promote("large", percent=100)
+        run.feed("orders", orders(7))
+        export(live, "clean-orders", 5, 8, folder / "ruled")
+        export(live, "revenue", 1, 8, folder / "ruled-revenue")
     return folder
 
 
@@ -52,6 +67,29 @@ def test_a_folder_is_small_and_readable(cut_out: Path) -> None:
 def test_the_same_code_gives_what_it_gave(cut_out: Path, tmp_path: Path) -> None:
     assert recorded(cut_out / "clean").differences(PROJECT, storage=tmp_path / "a") == []
     assert recorded(cut_out / "revenue").differences(PROJECT, storage=tmp_path / "b") == []
+
+
+def test_rules_that_were_in_force_are_in_force_in_the_same_knots(
+    cut_out: Path, tmp_path: Path
+) -> None:
+    found = recorded(cut_out / "ruled")
+    rules = [[(one.id, one.percent) for one in knot.rules] for knot in found.recording.knots]
+    assert rules == [[], [("large", 50), ("loud", 100)], [("large", 50)], [("large", 100)]]
+    assert found.differences(PROJECT, storage=tmp_path / "a") == []
+    window = recorded(cut_out / "ruled-revenue")
+    assert any(knot.rules for knot in window.recording.knots)
+    assert window.differences(PROJECT, storage=tmp_path / "b") == []
+
+
+def test_a_rule_that_the_project_of_today_cannot_take_is_told(
+    cut_out: Path, tmp_path: Path
+) -> None:
+    steps = [{"filter": "total > 0"}, {"select": ["id", "total"]}]
+    other = changed(steps=steps)
+    other["pipelines"].pop("revenue")
+    with pytest.raises(WeftError) as caught:
+        recorded(cut_out / "ruled").differences(other, storage=tmp_path)
+    assert "country" in str(caught.value)
 
 
 def test_what_other_code_gives_otherwise_is_shown_knot_by_knot(

@@ -1,8 +1,8 @@
 """A recorded range cut out as files: what came into each knot of a pipeline, and what it gave. Small, and readable.
 
 `weft history export` writes one, `weft.testing.recorded` reads it. A folder holds `recording.json` (which knots, with
-what they consumed), `project.json` (the project as it was deployed), and rows as JSON lines: `inputs/STREAM/KNOT.jsonl`
-and `rows/KNOT.jsonl`.
+what they consumed and the rules that were in force), `project.json` (the project as it was deployed), and rows as JSON
+lines: `inputs/STREAM/KNOT.jsonl` and `rows/KNOT.jsonl`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any
 
 from weft import codec
 from weft.errors import WeftError
+from weft.lineage.knot import RuleRef
+from weft.weaving.rule import Rule
 
 FILE, PROJECT = "recording.json", "project.json"
 MOST_EXAMPLES = 20
@@ -39,11 +41,12 @@ class FedKnot:
 
 @dataclass(frozen=True)
 class RecordedKnot:
-    """A knot of the pipeline: what it consumed, in its order, and how many rows it gave."""
+    """A knot of the pipeline: what it consumed, in its order, how many rows it gave, and by which rules."""
 
     knot: int
     consumed: tuple[FedKnot, ...]
     rows: int
+    rules: tuple[RuleRef, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,21 @@ class KnotExport:
     pipeline: str
     stateful: bool
     knots: tuple[RecordedKnot, ...]
+    rules: tuple[Rule, ...] = ()
+    """Each version of a rule that was in force in one of the knots."""
+
+    def rules_of(self, knot: RecordedKnot) -> list[Rule]:
+        """The rules that were in force in a knot, in their order, each for the share that it had."""
+        known = {(rule.id, rule.version): rule for rule in self.rules}
+        for ref in knot.rules:
+            if (ref.id, ref.version) not in known:
+                raise RecordingError(
+                    f"The recording says that rule '{ref.id}' was in force in knot {knot.knot}, and not what it did.",
+                    hint="Cut the knots out again with `weft history export`.",
+                    rule=ref.id,
+                    knot=knot.knot,
+                )
+        return [known[ref.id, ref.version].changed(percent=ref.percent) for ref in knot.rules]
 
 
 @dataclass(frozen=True)

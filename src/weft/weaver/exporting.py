@@ -5,7 +5,7 @@ Called by `weft history export`, also while a weaver runs; needs no worker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from weft.weaver.catalog import Deployed, NameMissingError
 from weft.weaver.store.opening import read_store
 from weft.weaver.store.records import Records
 from weft.weaver.verification import StoredRecords
+from weft.weaving.rule import Rule
 
 
 def export(storage: Storage, stream: str, first: int, last: int, out: Path) -> KnotExport:
@@ -46,6 +47,7 @@ class _Source:
     def __init__(self, storage: Storage, recorded: StoredRecords, records: Records) -> None:
         self._storage = storage
         self._recorded = recorded
+        self._records = records
         deployed = records.get(Deployed, "catalog", "project")
         self._project = records.get(Project, "projects", deployed.hash)
         self._streams: Mapping[str, StreamRecord] = {one.name: one for one in recorded.streams()}
@@ -74,9 +76,11 @@ class _Source:
             raise RecordingError(f"{out} is there already.", hint="Name a folder that is not.")
         for knot in chosen:
             self._check(knot)
+        rules = self._rules(chosen)
         recording = KnotExport(
             *(stream, pipeline, spec.stateful),
             knots=tuple(self._write(knot, out) for knot in chosen),
+            rules=rules,
         )
         write_recording(out, recording, document_of(self._project))
         return recording
@@ -110,15 +114,7 @@ class _Source:
         return self._lines[origin]
 
     def _check(self, knot: Knot) -> None:
-        """Refuse a knot of which something is gone, or that the project alone has not made."""
-        if knot.rules:
-            raise RecordingError(
-                f"Rules were in force in knot {knot.number} of stream '{knot.stream}': what they did is not the "
-                "project's.",
-                hint="Choose knots without rules; `weft stream log` shows them.",
-                stream=knot.stream,
-                knot=knot.number,
-            )
+        """Refuse a knot of which something is gone."""
         for stream, one in [(knot.stream, knot), *self._consumed(knot)]:
             expired = self._streams[stream].expired
             output = one.outputs.get(stream)
@@ -131,6 +127,11 @@ class _Source:
                     stream=stream,
                     knot=expired + 1,
                 )
+
+    def _rules(self, knots: Sequence[Knot]) -> tuple[Rule, ...]:
+        """Each version of a rule that was in force in one of the knots."""
+        versions = dict.fromkeys((ref.id, ref.version) for knot in knots for ref in knot.rules)
+        return tuple(self._records.get(Rule, "rules", "version", *one) for one in versions)
 
     def _consumed(self, knot: Knot) -> Iterator[tuple[str, Knot]]:
         """The knots of its inputs that a knot has consumed."""
@@ -146,7 +147,7 @@ class _Source:
             self._copy(stream, one, input_file(out, stream, one.number))
             consumed.append(FedKnot(stream, one.number, one.watermark))
         rows = self._copy(knot.stream, knot, rows_file(out, knot.number))
-        return RecordedKnot(knot.number, tuple(consumed), rows)
+        return RecordedKnot(knot.number, tuple(consumed), rows, knot.rules)
 
     def _copy(self, stream: str, knot: Knot, file: Path) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import WeftError
+from weft.lineage.knot import RuleRef
 from weft.replays.recording import (
     MOST_EXAMPLES,
     FedKnot,
@@ -19,6 +20,8 @@ from weft.replays.recording import (
     rows_file,
     write_recording,
 )
+from weft.steps.step import steps_from
+from weft.weaving.rule import Rule
 
 MADE = KnotExport("clean-orders", "clean", False, (RecordedKnot(3, (FedKnot("orders", 3, 7),), 2),))
 
@@ -53,3 +56,15 @@ def test_rows_that_differ_are_shown_as_often_as_they_do() -> None:
 def test_of_many_rows_some_are_shown() -> None:
     [found] = compare_lines(None, [], [f'{{"a":{n}}}' for n in range(100)])
     assert len(found.extra) == MOST_EXAMPLES
+
+
+def test_a_knot_has_its_rules_in_the_version_and_share_that_they_had() -> None:
+    aside = Rule("cheap", "clean-orders", steps_from([{"filter": "total < 5"}]), output="low")
+    moved = aside.changed(output=None)
+    refs = (RuleRef("cheap", moved.version, 40.0),)
+    knot = RecordedKnot(4, (), 0, refs)
+    made = KnotExport("clean-orders", "clean", False, (knot,), rules=(aside, moved))
+    assert made.rules_of(knot) == [moved.changed(percent=40.0)]
+    with pytest.raises(WeftError) as caught:
+        KnotExport("clean-orders", "clean", False, (knot,), rules=(aside,)).rules_of(knot)
+    assert caught.value.code == "recording.unusable" and caught.value.ids["rule"] == "cheap"
