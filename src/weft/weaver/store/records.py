@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
 from weft import canonical, codec
 from weft.errors import WeftError
@@ -12,6 +13,8 @@ from weft.weaver.store.store import Store, StoreConflictError, Write, key, key_r
 
 T = TypeVar("T")
 CHECKSUM_BYTES = 8
+KEPT_OPEN = 2_048
+"""Values that are kept as they were opened: a batch asks for the same few again and again."""
 
 
 class RecordCorruptError(WeftError):
@@ -31,7 +34,7 @@ class Records:
         """The record at this key, or None."""
         name = key(*parts)
         value = self.store.get(name)
-        return None if value is None else value_of(kind, open_record(name, value))
+        return None if value is None else _opened(kind, name, value)
 
     def get(self, kind: type[T], *parts: str | int) -> T:
         """The record at this key, which must be there."""
@@ -52,7 +55,7 @@ class Records:
         """
         name = key(*parts)
         stored = self.store.get(name)
-        found = None if stored is None else value_of(type(value), open_record(name, stored))
+        found = None if stored is None else _opened(type(value), name, stored)
         if value is not None and found != value:
             raise StoreConflictError(f"Record '{'/'.join(map(str, parts))}' has changed meanwhile.")
         return {name: None if value is None else stored}
@@ -95,6 +98,20 @@ def value_of(kind: type[T], form: Any) -> T:
     own = getattr(kind, "from_dict", None)
     value: T = codec.unpack(kind, form) if own is None else own(form)
     return value
+
+
+def _opened(kind: type[T], name: bytes, value: bytes) -> T:
+    """The value behind stored bytes; one that cannot change is opened once for as long as its bytes are the same."""
+    declared = getattr(kind, "__dataclass_params__", None)
+    if declared is None or not declared.frozen:
+        return value_of(kind, open_record(name, value))
+    kept: T = _kept_open(cast(Any, kind), name, value)
+    return kept
+
+
+@lru_cache(maxsize=KEPT_OPEN)
+def _kept_open(kind: type[Any], name: bytes, value: bytes) -> Any:
+    return value_of(kind, open_record(name, value))
 
 
 def open_record(name: bytes, value: bytes) -> Any:

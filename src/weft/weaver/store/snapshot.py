@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 
 from rocksdict import AccessType, DBRecoveryMode, Options, Rdict
 
@@ -46,12 +45,7 @@ class RocksSnapshot(RocksStore):
     def __enter__(self) -> RocksSnapshot:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
