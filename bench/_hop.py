@@ -38,13 +38,13 @@ DELTA_SETTINGS = {
 Stop = Callable[[], None]
 
 
-def stock_session() -> SparkSession:
+def stock_session(*, memory: str = "2g") -> SparkSession:
     """Spark with Delta, as their documentation starts it."""
     libraries = os.pathsep.join(map(str, jars.find("core")))
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraClassPath", libraries)
-        .config("spark.driver.memory", "2g")
+        .config("spark.driver.memory", memory)
         .config("spark.ui.enabled", "false")
         .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
         .config(

@@ -26,7 +26,7 @@ from weft.schema.schema import Schema
 from weft.schema.weft import WEFT
 from weft.sinks import ParquetRows, Rows
 from weft.sinks.document import documents, to_json, to_key
-from weft.streams.rows import row_files
+from weft.streams.pieces import row_files
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 

@@ -4,6 +4,9 @@ Each file is a contest of its own, walked forward. `within_objective`, `cost_vs_
 `actions_per_day` are of the longest one; `traces` has them for each, with the reactive rule beside them. Without
 `ARRIVALS` they are the files of `shared/data/load` beside the clone; without that too, or with `--quick`, it is a load
 made up of days, noise and sudden crowds.
+
+`backlog_vs_reactive` is of a load that doubles within a minute on a real cluster: the most that waited with a forecast,
+against the most with the reactive rule.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bench._report import Figures, Measure, run, say
+from bench._rising import rising
 from weft.scaling.arrivals import Arrivals, read_arrivals
 from weft.scaling.contest import contest, terms_for
 from weft.scaling.policy import ScalingTerms
@@ -71,4 +75,11 @@ def _made(days: int) -> Arrivals:
 
 if __name__ == "__main__":
     names = ("within_objective", "cost_vs_optimum", "cost_vs_reactive", "actions_per_day")
-    run("scaling", __doc__, {"traces": Measure((*names, "traces"), traces)})
+    run(
+        "scaling",
+        __doc__,
+        {
+            "traces": Measure((*names, "traces"), traces),
+            "live": Measure(("backlog_vs_reactive", "rising"), rising),
+        },
+    )

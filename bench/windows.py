@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from bench._install import FLINK, InstallError, install
 from bench._report import Figures, Measure, run, say
 from bench._window_data import Case, events_in, expected
 from tests.stack.servers import Kafka
@@ -34,7 +34,7 @@ PACKAGES = {
     "bytewax": "bytewax==0.21.1",
     "pathway": "pathway==0.33.0",
     "quix": "quixstreams==3.28.1",
-    "pyflink": "apache-flink==2.3.0",
+    "pyflink": FLINK,
 }
 # What other engines and Python's state need minutes for at full size, a part of the events shows.
 PARTS = {"python_state": 40, "bytewax": 40, "pathway": 10, "quix": 10}
@@ -69,7 +69,8 @@ class Bench:
         folder = str(events_in(self._scratch, case))
         asked = {"side": side, "case": case.to_dict(), "folder": folder}
         if side not in self._pythons:
-            self._pythons[side] = self._install(side)
+            place = self._scratch / f"venv-{side}"
+            self._pythons[side] = install(place, "pyarrow", PACKAGES[side])
         asked["servers"] = self._servers
         found = execute(self._pythons[side], "_window_engines.py", asked, paths=[ROOT])
         self._note(side, shape, case, found)
@@ -101,21 +102,6 @@ class Bench:
         rate = case.events / found["cpu_s"]
         self._rates[side, shape, case.keys] = rate
         say(f"{side:14}{case} {rate:12,.0f} rows per CPU second")
-
-    def _install(self, side: str) -> str:
-        """The interpreter of an environment made for an engine."""
-        uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "uv"
-        place = self._scratch / f"venv-{side}"
-        python = str(place / "bin" / "python")
-        install = [uv, "pip", "install", "-q", "--python", python, "pyarrow", "psutil"]
-        for command in (
-            [uv, "venv", "-q", "--seed", "--python", sys.executable, str(place)],
-            [*install, PACKAGES[side]],
-        ):
-            made = subprocess.run(command, capture_output=True, text=True, check=False)
-            if made.returncode != 0:
-                raise SideError(f"{PACKAGES[side]} cannot be installed: {made.stderr[-500:]}")
-        return python
 
 
 def ask(asked: dict[str, Any]) -> Any:
@@ -169,7 +155,7 @@ def engines(quick: bool) -> Figures:
             for side in PACKAGES:
                 try:
                     bench.elsewhere(side, shape, keys)
-                except (SideError, subprocess.SubprocessError) as error:
+                except (SideError, InstallError, subprocess.SubprocessError) as error:
                     say(f"{side} is left out here: {error}")
         return {
             **{f"vs_{side}": bench.ratio(side) for side in PACKAGES},
