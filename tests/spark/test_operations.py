@@ -274,8 +274,10 @@ def test_a_fill_goes_on_with_the_worker_that_comes(tmp_path: Path) -> None:
         assert [one["kind"] for one in operations(run)] == ["fill"] and is_clean(run)
 
 
-@pytest.mark.parametrize("given_up", ["before its last look", "behind its last look"])
-def test_a_fill_that_was_given_up_commits_nothing_any_more(
+@pytest.mark.parametrize(
+    "given_up", ["before its last look", "behind its last look", "when all was committed"]
+)
+def test_nothing_is_left_of_a_fill_that_was_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_up: str
 ) -> None:
     """A weaver that died forgets which worker fills: the abort undoes what is there while the worker still weaves."""
@@ -284,22 +286,27 @@ def test_a_fill_that_was_given_up_commits_nothing_any_more(
         for number in range(4):
             run.feed("orders", orders(number * 2, 2))
 
+        def give_up(name: str) -> None:
+            run._server.weaver.tasks._tasks.clear()  # as a new weaver, which knows of no task
+            run.api.post(f"/operations/{name}/abort").raise_for_status()
+            wait_for(lambda: operations(run)[0]["status"] == "aborted")
+
         def look(worker: Worker, name: str, *, forward: bool = False) -> None:
+            if forward and given_up == "before its last look":
+                give_up(name)
+            looked(worker, name, forward=forward)
             if forward and given_up == "behind its last look":
-                looked(worker, name, forward=forward)
-            if forward:
-                run._server.weaver.tasks._tasks.clear()  # as a new weaver, which knows of no task
-                run.api.post(f"/operations/{name}/abort").raise_for_status()
-                wait_for(lambda: operations(run)[0]["status"] == "aborted")
-            if not forward or given_up == "before its last look":
-                looked(worker, name, forward=forward)
+                give_up(name)
 
         monkeypatch.setattr(Worker, "check_operation", look)
         ended = threading.Event()
 
         def fill(*arguments: Any, **options: Any) -> Any:
             try:
-                return filling.fill(*arguments, **options)
+                parts = filling.fill(*arguments, **options)
+                if given_up == "when all was committed":
+                    give_up(operations(run)[0]["id"])
+                return parts
             finally:
                 ended.set()
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.errors import WeftError
-from weft.lineage.identity import Mark
+from weft.lineage.identity import Identity, Mark
 from weft.lineage.offsets import Offsets
 from weft.locations.location import Location, locate
+from weft.operations.cut import Cut
 from weft.runtime import mark as marks
 from weft.runtime.layout import FILE as LAYOUT
 from weft.runtime.offsets import find as positions
@@ -32,6 +33,18 @@ class BatchStateGoneError(WeftError):
 
     code = "checkpoint.state-gone"
     domain = "user"
+
+
+def cut_as(plan: Cut, storage: Storage, identity: Identity, *, stateful: bool) -> None:
+    """Make the checkpoint directory of a pipeline's new epoch, as its own was at the knot that is kept."""
+    cut(
+        source_of(storage, plan.pipeline, plan.keep, plan.keep_epoch),
+        locate(storage.checkpoint(plan.pipeline, plan.epoch)),
+        batch=plan.keep_batch,
+        offsets=plan.offsets,
+        mark=marks.mark_of(plan, identity),
+        stateful=stateful,
+    )
 
 
 def cut(

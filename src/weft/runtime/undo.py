@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from weft.locations.location import locate
 from weft.logs import get_logger
 from weft.operations.cut import Cut, Span
 from weft.runtime import checkpoints
-from weft.runtime.mark import mark_of
 from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
 from weft.sinks.rows import Rows, TableRows
@@ -30,16 +28,9 @@ log = get_logger(__name__)
 
 def cut_checkpoint(worker: Worker, cut: Cut) -> None:
     """Make the checkpoint directory of a new epoch, as the pipeline's was at a knot."""
-    storage, identity = worker.storage, worker.identity
     assert worker.project is not None
-    checkpoints.cut(
-        checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
-        locate(storage.checkpoint(cut.pipeline, cut.epoch)),
-        batch=cut.keep_batch,
-        offsets=cut.offsets,
-        mark=mark_of(cut, identity),
-        stateful=worker.project.is_stateful(cut.pipeline),
-    )
+    stateful = worker.project.is_stateful(cut.pipeline)
+    checkpoints.cut_as(cut, worker.storage, worker.identity, stateful=stateful)
 
 
 def cut_tables(worker: Worker, cut: Cut, operation: str) -> None:

@@ -34,6 +34,8 @@ class Contents:
     seen: set[int] = field(default_factory=set)
     expired: int = 0
     """The rows of knots up to this one were let go of; nobody looks for them."""
+    unknown: dict[int, str] = field(default_factory=dict)
+    """Fills of which nothing is recorded, by knot, and where they are: right for those that are cut off again."""
     compactions: Compactions = field(default_factory=Compactions)
 
     def files_of(self, number: int, output: Output) -> tuple[DataFile, ...]:
@@ -118,8 +120,10 @@ def _replay(
         if commit.knot is not None and commit.knot >= line.floor:
             contents.knots.add(commit.knot)
             contents.seen.add(commit.knot)
-            if commit.weft.get("fill"):
-                _check_fill(commit, fills.get(commit.knot), where, report)
+            if commit.weft.get("fill") and commit.knot in fills:
+                _check_output(commit, fills[commit.knot], where, report)
+            elif commit.weft.get("fill"):
+                contents.unknown[commit.knot] = where
             else:
                 _check_commit(stream, commit, line, where, report)
         contents.compactions.add(commit.compacts)
@@ -127,6 +131,8 @@ def _replay(
         contents.expired = max(contents.expired, commit.expires)
         if checkpoint_name(commit.version) in kept:
             check_checkpoint(folder, commit.version, contents.files, report)
+    for number, where in contents.unknown.items():
+        report.add("table.unrecorded-knot", where, f"nothing is known of its fill up to {number}")
     return contents
 
 
@@ -134,6 +140,7 @@ def _cut(contents: Contents, commit: Commit) -> None:
     """Take the knots that a commit cuts off out of the contents, and those in that it brings back."""
     for number in commit.span("cut"):
         contents.knots.discard(number)
+        contents.unknown.pop(number, None)
     contents.knots.update(number for number in commit.span("restore") if number in contents.seen)
 
 
@@ -177,16 +184,6 @@ def _check_told(commit: Commit, knot: Knot, where: str, report: Verification) ->
             where,
             f"its {name} is not that of knot {knot.number}",
         )
-
-
-def _check_fill(commit: Commit, output: Output | None, where: str, report: Verification) -> None:
-    """A commit that filled a new stream says what was recorded of it."""
-    if output is None:
-        report.add(
-            "table.unrecorded-knot", where, f"nothing is known of its fill up to {commit.knot}"
-        )
-    else:
-        _check_output(commit, output, where, report)
 
 
 def _check_output(commit: Commit, output: Output, where: str, report: Verification) -> None:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.clock import Clock, SystemClock
-from weft.lineage.identity import Identity
 from weft.locations.location import locate
 from weft.operations.cut import Cut, Reach
 from weft.runtime import checkpoints
-from weft.runtime.mark import mark_of
 from weft.streams.storage import Storage
 from weft.streams.told import read_tables
 from weft.weaver.rebuild import Rebuild, RebuildError
@@ -70,7 +68,7 @@ def recover(storage: Storage, cut_table: CutTable, *, clock: Clock | None = None
         identity = rebuild.identity.identity
         for cut in cuts:
             stateful = rebuild.project.is_stateful(cut.pipeline)
-            _cut_checkpoint(storage, cut, identity, stateful=stateful)
+            checkpoints.cut_as(cut, storage, identity, stateful=stateful)
         unfinished = tuple(
             stream
             for cut in cuts
@@ -130,17 +128,6 @@ def _reach(storage: Storage, rebuild: Rebuild) -> dict[str, Reach]:
             frames = frozenset(checkpoints.keyframes(storage.pipeline(pipeline.name)))
             found[pipeline.name] = Reach(frames, earliest)
     return found
-
-
-def _cut_checkpoint(storage: Storage, cut: Cut, identity: Identity, *, stateful: bool) -> None:
-    checkpoints.cut(
-        checkpoints.source_of(storage, cut.pipeline, cut.keep, cut.keep_epoch),
-        locate(storage.checkpoint(cut.pipeline, cut.epoch)),
-        batch=cut.keep_batch,
-        offsets=cut.offsets,
-        mark=mark_of(cut, identity),
-        stateful=stateful,
-    )
 
 
 def _write(folder: Path, old: Store, writes: Iterator[Write]) -> None:

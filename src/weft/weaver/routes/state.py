@@ -39,15 +39,10 @@ class StatePage:
 
 
 @dataclass(frozen=True)
-class OpenWindow:
+class OpenWindow(WindowEntry):
     """An open window, and whose it is."""
 
     pipeline: str
-    key: Any
-    start: str | None
-    end: str | None
-    records: int | None
-    values: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ async def list_windows(
     found: list[OpenWindow] = []
     for name in names:
         page = await _page(weaver, name, None, prefix, after, limit)
-        found += [OpenWindow(name, **vars(entry)) for entry in page.entries]
+        found += [OpenWindow(**vars(entry), pipeline=name) for entry in page.entries]
     return Answer(OpenWindows(tuple(found)))
 
 
