@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from weft.errors import WeftError
-from weft.locations.location import Location, locate, openable
+from weft.locations.location import Location, locate
+from weft.locations.parquet import arrow_file, open_parquet
 from weft.servers.hdfs import Hdfs
 from weft.servers.process import free_port
 from weft.servers.s3 import S3
@@ -57,14 +58,23 @@ def test_a_file_is_written_read_and_replaced(place: Location) -> None:
     assert (place / "a").exists()
 
 
-def test_parquet_is_read_where_it_lies(place: Location) -> None:
+def test_parquet_is_read_where_it_lies_without_python_in_the_threads_of_arrow(
+    place: Location,
+) -> None:
     written = io.BytesIO()
     pq.write_table(pa.table({"n": [1, 2, 3], "text": ["a", "b", "c"]}), written)
-    file = place / "rows.parquet"
+    file = place / "looks=partitioned" / "rows.parquet"
     file.write(written.getvalue())
-    assert pq.read_schema(openable(file.address)).names == ["n", "text"]
-    found = pq.read_table(openable(file.address), columns=["text"], filters=pc.field("n") > 1)
+    assert pq.read_schema(arrow_file(file)).names == ["n", "text"]
+    found = pq.read_table(
+        arrow_file(file), columns=["text"], filters=pc.field("n") > 1, partitioning=None
+    )
     assert found.to_pylist() == [{"text": "b"}, {"text": "c"}]
+    with open_parquet(file) as opened:
+        assert opened.read().to_pydict() == {"n": [1, 2, 3], "text": ["a", "b", "c"]}
+    assert isinstance(arrow_file(file), str | pa.BufferReader)
+    with pytest.raises(FileNotFoundError):
+        open_parquet(place / "none.parquet")
 
 
 def test_names_and_files_are_those_below_in_their_order(place: Location) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.cli.output import Printer, moment
 from weft.errors import WeftError
 from weft.lineage.provenance import told_hashes
-from weft.locations.location import Location, locate
+from weft.locations.location import Location
 from weft.project.provenance import PROVENANCE
 from weft.schema.change import KEY_PROPERTY
 from weft.schema.weft import WEFT
@@ -98,10 +98,10 @@ def _files(opened: DeltaTable) -> list[str]:
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    import pyarrow.parquet as pq
+    from weft.locations.parquet import open_parquet
 
-    with locate(path).open() as file:
-        return [row for batch in pq.read_table(file).to_batches() for row in to_records(batch)]
+    with open_parquet(path) as file:
+        return [row for batch in file.iter_batches() for row in to_records(batch)]
 
 
 def _shown(row: Mapping[str, Any], names: list[str]) -> dict[str, Any]:

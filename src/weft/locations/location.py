@@ -150,11 +150,6 @@ def locate(address: Addressed) -> Location:
     )
 
 
-def openable(address: str) -> str | BufferedIOBase:
-    """What readers of Parquet take: the path of a file on a disk, which they open best themselves, or an open file."""
-    return address if is_local(address) else locate(address).open()
-
-
 def is_local(address: str) -> bool:
     """Whether an address names a folder of this machine, or one that is mounted there."""
     scheme, found, _ = address.partition("://")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weft.errors import WeftError
-from weft.locations.location import openable
+from weft.locations.parquet import arrow_file
 from weft.runtime.key_index import KeyIndex
 from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
@@ -113,13 +113,13 @@ def _rows(part: FilePart, spec: StreamSpec, key: list[str]) -> list[dict[str, An
     for name, value in zip(spec.key, _values(part.path, spec, key), strict=True):
         equal = pc.field(name) == value
         condition = equal if condition is None else condition & equal
-    table = pq.read_table(openable(part.path), filters=condition)
+    table = pq.read_table(arrow_file(part.path), filters=condition, partitioning=None)
     return [row for batch in table.to_batches() for row in documents(part.of(batch))]
 
 
 def _values(path: str, spec: StreamSpec, key: list[str]) -> list[pa.Scalar]:
     """The values of a key, as its columns have them; refuses a text that cannot be one."""
-    names = pq.read_schema(openable(path))
+    names = pq.read_schema(arrow_file(path))
     found = []
     for name, text in zip(spec.key, key, strict=True):
         kind = names.field(name).type

@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from weft.locations.parquet import open_parquet
 from weft.schema.weft import WEFT
-from weft.sinks.rows import FilePart, open_file
+from weft.sinks.rows import FilePart
 from weft.streams.note import TableKnot
 from weft.streams.pieces import parts_of
 
@@ -53,7 +54,7 @@ class KeyIndex:
         self._indexed.update((knot.note.knot, knot.version) for knot in new)
 
     def _add(self, part: FilePart) -> None:
-        with open_file(part.path) as file:
+        with open_parquet(part.path) as file:
             for batch in file.iter_batches(columns=[*self._columns, f"{WEFT}.knot"]):
                 rows = part.of(batch)
                 numbers = pc.struct_field(rows.column(WEFT), "knot").to_pylist()

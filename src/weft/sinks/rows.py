@@ -13,9 +13,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from weft.locations.location import openable
+from weft.locations.parquet import open_parquet
 from weft.schema.weft import WEFT
 
 BATCH_ROWS = 8_192
@@ -89,7 +88,7 @@ class ParquetRows:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow batches of the stream's columns and `_weft`."""
         for one in self.files:
-            with open_file(one.path) as file:
+            with open_parquet(one.path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
                     yield _whole(batch, self._columns)
 
@@ -116,7 +115,7 @@ class SharedRows:
         """How many rows there are: from the footers of files whose rows are all wanted."""
         total = 0
         for part in self._parts:
-            with open_file(part.path) as file:
+            with open_parquet(part.path) as file:
                 if part.after is None:
                     total += file.metadata.num_rows
                 else:
@@ -127,7 +126,7 @@ class SharedRows:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as Arrow batches of the stream's columns and `_weft`."""
         for part in self._parts:
-            with open_file(part.path) as file:
+            with open_parquet(part.path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=self._columns):
                     yield _whole(part.of(batch), self._columns)
 
@@ -205,8 +204,3 @@ def _plain(value: pa.Scalar) -> Any:
 def first(rows: Rows, limit: int) -> list[dict[str, Any]]:
     """The first rows, without reading the others."""
     return list(itertools.islice(rows.records(), limit))
-
-
-def open_file(path: str) -> pq.ParquetFile:
-    """A Parquet file at a path or an address."""
-    return pq.ParquetFile(openable(path))

@@ -15,7 +15,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from weft import codec, kernel
 from weft.errors import WeftError
-from weft.sinks.rows import Rows, open_file
+from weft.locations.parquet import open_parquet
+from weft.sinks.rows import Rows
 
 EVERY_KNOT = 2**62
 
@@ -139,7 +140,7 @@ def _forms(rows: Rows) -> dict[int, str]:
     forms: dict[int, str] = {}
     for file in rows.files or ():
         if file.knot not in forms:
-            with open_file(file.path) as opened:
+            with open_parquet(file.path) as opened:
                 forms[file.knot] = _form(opened.schema_arrow).json()
     return forms
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from weft.locations.location import Location
+from weft.locations.parquet import open_parquet
 from weft.schema.weft import WEFT
 
 KNOT = f"{WEFT}.knot"
@@ -83,7 +84,7 @@ def knots_of(parquet: pq.ParquetFile, group: int) -> pa.Array:
 
 def batches_of(path: Location, knot: int | None) -> Iterator[pa.RecordBatch]:
     """The rows of a file in their order; those of one knot where others share it."""
-    with path.open() as file, pq.ParquetFile(file) as parquet:
+    with open_parquet(path) as parquet:
         for batch in parquet.iter_batches():
             if knot is None:
                 yield batch

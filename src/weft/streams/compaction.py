@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from weft.errors import WeftError
 from weft.locations.location import Location, locate
+from weft.locations.parquet import open_parquet
 from weft.streams.compacted import MARK, CompactedFile, knots_of
 from weft.streams.log import sha256_of
 from weft.streams.note import TableKnot
@@ -164,7 +165,7 @@ def divide(table: Table, knot: int, weft: Mapping[str, Any]) -> None:
     """See to it that no file has rows of a knot and of later ones: the one that does becomes two."""
     while (shared := table.straddling(knot)) is not None:
         path = locate(table.path) / shared.path
-        with path.open() as file, pq.ParquetFile(file) as parquet:
+        with open_parquet(path) as parquet:
             first = sum(
                 pc.sum(pc.less_equal(knots_of(parquet, group), knot)).as_py() or 0
                 for group in range(parquet.num_row_groups)
@@ -268,8 +269,8 @@ def _checked(path: Location, recorded: str) -> pa.Schema:
 
 
 def _schema(path: Location) -> pa.Schema:
-    with path.open() as file:
-        return pq.read_schema(file)
+    with open_parquet(path) as parquet:
+        return parquet.schema_arrow
 
 
 def _write(table: Table, units: Sequence[Unit]) -> CompactedFile:
@@ -281,7 +282,7 @@ def _write(table: Table, units: Sequence[Unit]) -> CompactedFile:
 def _slices(path: Location, begin: int, end: int) -> Iterator[pa.Table]:
     """The rows of a file from one to before another."""
     first = 0
-    with path.open() as file, pq.ParquetFile(file) as parquet:
+    with open_parquet(path) as parquet:
         for group in range(parquet.num_row_groups):
             rows = parquet.metadata.row_group(group).num_rows
             low, high = max(begin - first, 0), min(end - first, rows)

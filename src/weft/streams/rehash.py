@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from weft.lineage.fingerprint import MODULUS, hasher
 from weft.lineage.hashtree import HashTree
 from weft.locations.location import locate
+from weft.locations.parquet import open_parquet
 from weft.schema.weft import WEFT
 from weft.streams.compacted import is_shared
 
@@ -81,7 +82,7 @@ def plain(paths: Sequence[str]) -> Iterator[FileHash]:
 def hash_file(path: str) -> list[FileHash]:
     """Hash the rows of one Parquet file of a stream; of one that knots share, those of each."""
     try:
-        with locate(path).open() as file, pq.ParquetFile(file) as parquet:
+        with open_parquet(path) as parquet:
             hashed = hasher(spark_schema(parquet))
             rows = ((record, hashed(record)) for record in records_of(parquet))
             return _by_knot(path, rows) if is_shared(path) else [_whole(path, rows)]

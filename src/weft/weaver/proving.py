@@ -23,6 +23,7 @@ from weft.lineage.fingerprint import former, hasher, user_columns
 from weft.lineage.knot import Knot
 from weft.lineage.proof import Proof, ProofError, make_proof
 from weft.locations.location import Location, locate
+from weft.locations.parquet import open_parquet
 from weft.schema.schema import Schema
 from weft.streams.compacted import Compactions, place_of
 from weft.streams.log import compactions
@@ -75,7 +76,7 @@ def prove(
     held = [one for one in live if one.number > expired]
     place = _find(folder, stream, id, held, knot)  # 2
     chain = _chain(live, place.knot, head)
-    with place.path.open() as file, pq.ParquetFile(file) as parquet:  # 3
+    with open_parquet(place.path) as parquet:  # 3
         schema = spark_schema(parquet)
         hashed, formed = hasher(schema), former(schema)
         hashes, record = [], b""
@@ -168,7 +169,7 @@ def _rows_of(path: Location, id: str) -> list[int]:
 @contextmanager
 def _opened(path: Location) -> Iterator[pq.ParquetFile]:
     try:
-        with path.open() as file, pq.ParquetFile(file) as parquet:
+        with open_parquet(path) as parquet:
             yield parquet
     except (OSError, pa.ArrowException) as error:
         raise ProofError(
