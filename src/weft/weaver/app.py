@@ -36,10 +36,11 @@ from weft.weaver.routes import (
     workers,
 )
 from weft.weaver.routes import streams as stream_routes
+from weft.weaver.shortway import ShortWay
 from weft.weaver.weaver import Weaver
 
 ROUTES = (
-    spine,  # first: routes are tried in order, and these are called for every batch
+    spine,
     service,
     project,
     pipelines,
@@ -76,6 +77,7 @@ def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> Fast
         responses=problems.RESPONSES,
     )
     app.state.weaver = weaver
+    app.add_middleware(ShortWay, routes=spine.router.routes, weaver=weaver)
     app.add_middleware(Gatehouse, hosts=hosts)
     problems.install(app)
     app.state.routes = [route for module in ROUTES for route in module.router.routes]

@@ -10,9 +10,10 @@ import asyncio
 from collections.abc import Iterable
 
 import httpx
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from weft.errors import WeftError
+from weft.weaver.body import again, whole_body
 from weft.weaver.leading import Leading
 from weft.weaver.problems import problem
 
@@ -80,14 +81,14 @@ class Forwarding:
             # Whoever sent it asks again, and hears meanwhile who leads.
             await problem(NoLeaderError(), headers=_RETRY)(scope, receive, send)
             return
-        body = await _body(receive)
+        body = await whole_body(receive)
         if body is None:
             return
         deadline = asyncio.get_running_loop().time() + WAIT_S
         while asyncio.get_running_loop().time() < deadline:
             app, leader = self._leading.app, self._leading.leader
             if app is not None:
-                await app(scope, _again(body, receive), send)
+                await app(scope, again(body, receive), send)
                 return
             if leader is not None:
                 try:
@@ -123,28 +124,6 @@ class Forwarding:
 
 
 _RETRY = {"retry-after": "1"}
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """The whole body, whose size the gatehouse limits; None when whoever sent it went away."""
-    parts: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """What hands out a body that was read once more, and then what comes after it."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive_again() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return receive_again
 
 
 async def _pass_on(answer: httpx.Response, leader: str, receive: Receive, send: Send) -> None:
