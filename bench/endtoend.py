@@ -26,7 +26,7 @@ ROUNDS = 3
 SHAPES = {"": (10_000, 10_000), "_sliding": (60_000, 10_000)}
 """Lengths of windows, by what the names of their figures end with."""
 OURS = "weft"
-OTHERS = ("stock", "flink_rocksdb", "flink_heap")
+OTHERS = ("spark", "flink_rocksdb", "flink_heap")
 
 
 def files(quick: bool) -> Figures:
@@ -37,7 +37,7 @@ def files(quick: bool) -> Figures:
         python = install(scratch / "flink", FLINK)
         sides: dict[str, Side] = {
             OURS: Weft(),
-            "stock": Stock(),
+            "spark": Stock(),
             "flink_rocksdb": Flink(python, "rocksdb"),
             "flink_heap": Flink(python, "hashmap"),
         }
@@ -79,8 +79,8 @@ def compare(taken: Mapping[str, Spent]) -> Figures:
     ours = taken[OURS]
     found: Figures = {"cpu_s": round(ours.cpu_s, 1), "wall_s": round(ours.wall_s, 1)}
     for name in OTHERS:
-        found[f"cpu_gain_{name}"] = round(taken[name].cpu_s / ours.cpu_s, 2)
-        found[f"wall_gain_{name}"] = round(taken[name].wall_s / ours.wall_s, 2)
+        found[f"cpu_vs_{name}"] = round(taken[name].cpu_s / ours.cpu_s, 2)
+        found[f"wall_vs_{name}"] = round(taken[name].wall_s / ours.wall_s, 2)
     return found
 
 
@@ -90,7 +90,7 @@ FIGURES = tuple(
     for name in (
         "cpu_s",
         "wall_s",
-        *(f"{kind}_gain_{side}" for side in OTHERS for kind in ("cpu", "wall")),
+        *(f"{kind}_vs_{side}" for side in OTHERS for kind in ("cpu", "wall")),
     )
 )
 PARTS = {"files": Measure(FIGURES, files)}

@@ -63,11 +63,14 @@ def alternate(
 
 
 def latency(quick: bool) -> Figures:
-    """Stock's time for a small batch over ours, from commit to commit."""
+    """Stock's time for a small batch over ours, from commit to commit, and ours by itself."""
     knots, rounds = (8, 1) if quick else (60, ROUNDS)
     sides = ("stock", "weft")
     taken = alternate(sides, do="latencies", knots=knots, rows=SMALL_ROWS, files=1, rounds=rounds)
-    return {"latency_gain": round(taken["stock"] / taken["weft"], 2)}
+    return {
+        "latency_gain": round(taken["stock"] / taken["weft"], 2),
+        "hop_ms": round(taken["weft"] * 1000, 1),
+    }
 
 
 def throughput(quick: bool) -> Figures:
@@ -94,7 +97,7 @@ def growth(quick: bool) -> Figures:
 
 
 PARTS = {
-    "latency": Measure(("latency_gain",), latency),
+    "latency": Measure(("latency_gain", "hop_ms"), latency),
     "throughput": Measure(("throughput_ratio",), throughput),
     "growth": Measure(("growth",), growth),
     "pins": Measure(("pins_per_s", "knots_per_s"), _weaver.pins),
