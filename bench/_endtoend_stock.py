@@ -1,6 +1,6 @@
-"""The end-to-end bench's job by hand: Structured Streaming as it comes, files into a Delta table.
+"""The end-to-end bench's job by hand: Structured Streaming as it comes, files into a Delta table or topic to topic.
 
-Says `done` when the last result is committed, and ends when its standard input does.
+With files it says `done` when the last result is committed; it ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -43,14 +43,28 @@ def from_files(spark: SparkSession, asked: dict[str, Any]) -> None:
     print("done", flush=True)
 
 
+def from_topic(spark: SparkSession, asked: dict[str, Any]) -> None:
+    """Take what comes into one topic, and write panes to another."""
+    events, results = asked["topics"]
+    kafka = {"kafka.bootstrap.servers": asked["servers"]}
+    read = spark.readStream.format("kafka").options(**kafka, startingOffsets="earliest")
+    parsed = read.option("subscribe", events).load()
+    rows = parsed.select(functions.from_json(parsed.value.cast("string"), SCHEMA).alias("row"))
+    found = panes(rows.select("row.*"), asked)
+    out = found.select(functions.to_json(functions.struct("*")).alias("value"))
+    write = out.writeStream.format("kafka").options(**kafka, topic=results)
+    write.outputMode("append").option("checkpointLocation", f"{asked['root']}/checkpoint").start()
+
+
 def main() -> None:
     """Run the job that the first argument describes."""
     asked = json.loads(sys.argv[1])
-    spark = stock_session(memory="4g")
+    spark = stock_session(memory="4g", groups=("core", "kafka"))
     # As many tasks as there are cores: with the 200 that Spark starts with, most of the time would be theirs.
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    from_files(spark, asked)
+    run = from_topic if "topics" in asked else from_files
+    run(spark, asked)
     sys.stdin.read()
 
 

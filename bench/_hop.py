@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ DELTA_SETTINGS = {
 Stop = Callable[[], None]
 
 
-def stock_session(*, memory: str = "2g") -> SparkSession:
-    """Spark with Delta, as their documentation starts it."""
-    libraries = os.pathsep.join(map(str, jars.find("core")))
+def stock_session(*, memory: str = "2g", groups: Sequence[str] = ("core",)) -> SparkSession:
+    """Spark with Delta, and what else is asked for, as their documentation starts it."""
+    libraries = os.pathsep.join(str(jar) for group in groups for jar in jars.find(group))
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.extraClassPath", libraries)

@@ -1,8 +1,8 @@
 """Whole jobs by whole process trees: ours under `weft up`, PySpark and Delta by hand, Flink SQL.
 
-`python -m bench.endtoend [--quick]`. Events in files go through windows into a durable table. CPU seconds and wall time
-count from the start of the first process to the last result, theirs over ours. Sides take turns, and a side with a
-wrong result ends the bench.
+`python -m bench.endtoend [--quick] [--only files,kafka]`. Events in files go through windows into a durable table. CPU
+seconds and wall time count from the start of the first process to the last result, theirs over ours. From topic to
+topic it is the time until a pane can be read. Sides take turns, and a side with a wrong result ends the bench.
 """
 
 from __future__ import annotations
@@ -15,8 +15,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bench import _endtoend_data as data
+from bench._endtoend_kafka import (
+    FlinkTopics,
+    KafkaSide,
+    SparkTopics,
+    WeftTopics,
+    figures,
+    latencies,
+    summed_up,
+)
 from bench._endtoend_sides import Flink, Side, Spent, Stock, Weft, run_side
-from bench._install import FLINK, install
+from bench._install import FLINK, FLINK_KAFKA, fetch, install
 from bench._report import Figures, Measure, run, say
 from bench._window_data import Case
 
@@ -46,6 +55,26 @@ def files(quick: bool) -> Figures:
             taken = alternate(sides, case, scratch, rounds=1 if quick else ROUNDS)
             found |= {name + ending: value for name, value in compare(taken).items()}
     return found
+
+
+def topics(quick: bool) -> Figures:
+    """How long after it could be a pane is out, from topic to topic at a fixed rate."""
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as place:
+        scratch = Path(place)
+        python = install(scratch / "flink", FLINK)
+        connector = fetch(scratch / "connector", FLINK_KAFKA)
+        sides: dict[str, KafkaSide] = {
+            OURS: WeftTopics(),
+            "spark": SparkTopics(),
+            "flink": FlinkTopics(python, connector),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in sides}
+        for turn in range(1 if quick else ROUNDS):
+            for name, side in sides.items():
+                found = latencies(side, scratch / f"{name}-{turn}", quick=quick)
+                summed_up(name, found)
+                taken[name] += found
+    return figures(taken)
 
 
 def alternate(
@@ -93,7 +122,12 @@ FIGURES = tuple(
         *(f"{kind}_vs_{side}" for side in OTHERS for kind in ("cpu", "wall")),
     )
 )
-PARTS = {"files": Measure(FIGURES, files)}
+KAFKA_FIGURES = (
+    "kafka_p50_ms",
+    "kafka_p99_ms",
+    *(f"kafka_{part}_vs_{side}" for side in ("spark", "flink") for part in ("p50", "p99")),
+)
+PARTS = {"files": Measure(FIGURES, files), "kafka": Measure(KAFKA_FIGURES, topics)}
 
 if __name__ == "__main__":
     run("endtoend", __doc__, PARTS)

@@ -137,7 +137,7 @@ def _fetch_once(group: str, jars: Sequence[Jar], folder: Path) -> None:
             size=sum(jar.size for jar in jars),
             scratch=Path(scratch),
             java=get_java(),
-            classpath=_spark_jars(),
+            classpath=spark_jars(),
         )
         for jar in jars:
             if (arrived / jar.file).exists():
@@ -172,7 +172,7 @@ def _check(jar: Jar, path: Path) -> None:
     )
 
 
-def _spark_jars() -> Path:
+def spark_jars() -> Path:
     """The folder of PySpark's own jars, Ivy among them, found without importing PySpark."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
