@@ -1,4 +1,5 @@
-"""Random histories of rules, crashes and rollbacks, run for real and by the model; every stream must be the same.
+"""Random histories of rules, crashes, rollbacks and new code, run for real and by the model; every stream must be the
+same.
 
 What a history does is told by its seed alone, so that one that went wrong can be run again: `python -m bench.faults
 --only histories` says the seeds. Some steps do two things at the same moment; which of them was done, and in which
@@ -7,68 +8,32 @@ order, the run says, and the model follows.
 
 from __future__ import annotations
 
-import copy
 import random
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 
-from bench._model import Change, Met, Model, ModelPipeline, ModelRule, Row
+from bench._history_project import BASE, PIPELINES, PROJECT, READS, versions, write_functions
+from bench._model import Change, Met, Model, ModelRule, Row
 from bench._replays import unverified
 from bench._report import Figures, say
 from weft.errors import WeftError
 from weft.lineage.knot import Knot
-from weft.loading.load import load
+from weft.project.definition import Project
 from weft.runtime.faults import POINTS
-from weft.testing import Play, _eager, play, shared_session
+from weft.testing import Play, play, shared_session
 from weft.weaver.verification import verify_storage
 
-BASE = datetime(2026, 1, 1, tzinfo=UTC)
-PROJECT: dict[str, Any] = {
-    "app_name": "histories",
-    "processing": {"parallelism": 2},
-    "watermarks": {"delay_seconds": 0, "idle_seconds": 86400},
-    "streams": {
-        "orders": {
-            "source": {"mock": {}},
-            "schema": {"id": "long", "email": "string", "country": "string", "at": "timestamp"},
-            "key": "id",
-            "event_time": "at",
-        }
-    },
-    "pipelines": {
-        "clean": {"from": "orders", "steps": [{"filter": "id % 7 != 0"}], "to": "clean-orders"},
-        "german": {
-            "from": "clean-orders",
-            "steps": [{"filter": "country = 'de'"}],
-            "to": "german",
-        },
-        "odd": {"from": "german", "steps": [{"set": {"email": "lower(email)"}}], "to": "mails"},
-        "counts": {
-            "from": "clean-orders",
-            "window": {"type": "tumbling", "size_ms": 10_000},
-            "by": ["country"],
-            "aggregate": {"orders": "count(*)"},
-            "to": "counts",
-        },
-    },
-}
-PIPELINES = (
-    ModelPipeline(None, "orders"),
-    ModelPipeline("orders", "clean-orders", lambda row: row if row["id"] % 7 else None),
-    ModelPipeline("clean-orders", "german", lambda r: r if r["country"] == "de" else None),
-    ModelPipeline("german", "mails", lambda r: {**r, "email": r["email"].lower()}),
-    ModelPipeline("clean-orders", "counts", None),
-)
-READS = {p.stream: p.source for p in PIPELINES}
-ACTS = ("feed", "attach", "crash", "rollback", "retire", "promote", "guard", "both")
-WEIGHTS = (32, 20, 8, 10, 4, 6, 6, 14)
+ACTS = ("feed", "attach", "crash", "rollback", "retire", "promote", "guard", "apply", "both")
+WEIGHTS = (30, 18, 8, 10, 4, 6, 6, 4, 14)
 BOTH = ("rollbacks", "apply", "retire", "abort")
 """What happens at the same moment as a rollback."""
 SETTLE_S = 180.0
@@ -76,19 +41,12 @@ SEEDS = range(100)
 Asked = Callable[[], httpx.Response]
 
 
-def versions() -> list[dict[str, Any]]:
-    """The project, one with a column more that nobody compares, and one that makes its windows again."""
-    marked, counted = copy.deepcopy(PROJECT), copy.deepcopy(PROJECT)
-    marked["pipelines"]["odd"]["steps"].append({"set": {"mark": "'marked'"}})
-    counted["pipelines"]["counts"]["aggregate"] = {"orders": "count(id)"}
-    return [PROJECT, marked, counted]
-
-
 class History:
     """One random history, in a run and in the model side by side."""
 
-    def __init__(self, run: Play, seed: int) -> None:
+    def __init__(self, run: Play, seed: int, versions: Sequence[Project]) -> None:
         self._run = run
+        self._versions = versions
         self._chance = random.Random(seed)
         self._model = Model(PIPELINES)
         self._next = 0
@@ -230,16 +188,21 @@ class History:
         )
         self._bring()
 
-    def _both_apply(self, said: str, rollback: Asked) -> None:
-        forms = versions()
-        version = self._chance.randrange(len(forms))
-        form = _eager(load(forms[version])).to_dict()
-        self._at_once(
-            f"{said} and apply version {version}",
-            rollback,
-            lambda: self._run.api.put("/project?recompute=true", json=form),
-        )
+    def _apply(self) -> None:
+        number, apply = self._version()
+        self._at_once(f"apply version {number}", apply)
         self._bring()
+
+    def _both_apply(self, said: str, rollback: Asked) -> None:
+        number, apply = self._version()
+        self._at_once(f"{said} and apply version {number}", rollback, apply)
+        self._bring()
+
+    def _version(self) -> tuple[int, Asked]:
+        """One of the versions of the project, and what deploys it."""
+        number = self._chance.randrange(len(self._versions))
+        form = self._versions[number].to_dict()
+        return number, lambda: self._run.api.put("/project?recompute=true", json=form)
 
     def _both_retire(self, said: str, rollback: Asked) -> None:
         rule = self._any_rule()
@@ -464,11 +427,13 @@ def histories(quick: bool) -> Figures:
     seeds, acts = (range(2), 8) if quick else (SEEDS, 10)
     wrong = 0
     for seed in seeds:
-        with (
-            tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch,
-            play(PROJECT, storage=scratch, spark=shared_session()) as run,
-        ):
-            history = History(run, seed)
+        with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch, ExitStack() as stack:
+            code = Path(scratch) / "code"
+            beside, storage = write_functions(code), Path(scratch) / "storage"
+            run = stack.enter_context(
+                play(PROJECT, storage=storage, folder=beside, spark=shared_session())
+            )
+            history = History(run, seed, versions(code))
             try:
                 differences = history.play(acts)
             except (WeftError, TimeoutError, httpx.HTTPError) as error:
