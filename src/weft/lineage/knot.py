@@ -119,15 +119,15 @@ class Knot:
         """Whether its batch is still to be finished."""
         return self.status in (Status.IN_PROGRESS, Status.FAILED)
 
-    def becoming(self, status: Status, *, reason: str | None = None) -> Knot:
-        """This knot with another status, if there is a way from the one it has."""
+    def becoming(self, status: Status, *, reason: str | None = None, **tied: Any) -> Knot:
+        """This knot with another status, if there is a way from the one it has, and with what was tied into it."""
         if status not in TRANSITIONS[self.status]:
             raise ValueError(f"a knot that is {self.status} cannot become {status}")
-        return replace(self, status=status, reason=reason)
+        return replace(self, status=status, reason=reason, **tied)
 
     def tied(self, facts: Facts) -> Knot:
         """This knot with what its batch wrote, complete and sealed with its hash."""
-        return replace(self, **{name: getattr(facts, name) for name in TIED}).sealed()
+        return self.sealed(**{name: getattr(facts, name) for name in TIED})
 
     @staticmethod
     def told(pinned: Mapping[str, Any], facts: Mapping[str, Any], *, own: int) -> Knot:
@@ -143,9 +143,9 @@ class Knot:
         done = first.tied(codec.from_form(Facts, {**facts, "outputs": outputs}))
         return replace(done, hash=canonical.digest(form), sealed_form=form)
 
-    def sealed(self) -> Knot:
-        """This knot with its hash, complete."""
-        complete = self.becoming(Status.COMPLETE)
+    def sealed(self, **tied: Any) -> Knot:
+        """This knot with its hash, complete, and with what was tied into it."""
+        complete = self.becoming(Status.COMPLETE, **tied)
         form = _covered(codec.pack(complete))
         return replace(complete, hash=canonical.digest(form), sealed_form=form)
 

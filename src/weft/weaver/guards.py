@@ -37,6 +37,8 @@ class Guards:
 
     def check(self, knot: Knot) -> None:
         """Retire the rules whose guards this knot breaks; roll back, once, what those that ask for it have done."""
+        if not knot.rules:
+            return
         rules = self._weaver.rules
         found = self._weaver.watching.between(knot.stream, knot.number, knot.number)
         anomalies = sum(not one.accepted for one in found)
