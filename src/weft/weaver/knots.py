@@ -197,11 +197,12 @@ class Knots:
             replaces=head.given_up,
             flagged=is_flagged(request.stream, number),
         )
+        pinned = Head(head.number, number)
         self._records.store.apply(
             [
-                store_knot(knot),
+                self._records.kept(store_knot(knot), knot),
                 put(line(knot.stream), "batch", knot.epoch, knot.batch, value=Batch(number)),
-                store_head(knot.stream, Head(head.number, number)),
+                self._records.kept(store_head(knot.stream, pinned), pinned),
             ],
             expect={key(line(knot.stream), "knot", number): None},
             durable=False,
@@ -263,8 +264,8 @@ class Knots:
         head = replace(self.head(knot.stream), number=tied.number, given_up=None)
         self._records.store.apply(
             [
-                store_knot(tied),
-                store_head(tied.stream, head),
+                self._records.kept(store_knot(tied), tied),
+                self._records.kept(store_head(tied.stream, head), head),
                 *uses_of(tied),
                 *also(tied),
             ],

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.samples.values import RICH_FACTS
 from weft import canonical, codec
 from weft.clock import SystemClock
 from weft.lineage.facts import Facts, Output
-from weft.lineage.knot import UNSEALED, Knot
+from weft.lineage.knot import UNSEALED, Knot, RuleRef
 from weft.lineage.ledger import Ledger
 from weft.lineage.offsets import Offsets
 from weft.weaver.knots import KnotRefusedError, Knots, PinRequest
@@ -49,6 +50,32 @@ def test_a_batch_begins_where_the_newest_knot_ended() -> None:
         assert caught.value.code == "knot.gap"
     assert knots.head("s").last == 2
     assert knots.pin(request(2, {"at": 9}, {"at": 12}), lambda _: ())[0].number == 3
+
+
+def test_what_is_kept_of_a_knot_is_what_a_weaver_that_starts_reads() -> None:
+    store = MemoryStore()
+    knots = Knots(Records(store), SystemClock())
+    offsets = Offsets(({"a": [1, {"b": None}]}, None), ({"a": [2.5, "x"]}, 7), {"in": 3})
+    first = PinRequest("p", "s", 0, 0, replace(offsets, start=(None, None)), {"in": (0, 3)})
+    rules = (RuleRef("mask", "ab" * 32, 12.5),)
+
+    def read_anew() -> None:
+        again = Knots(Records(store), SystemClock())
+        assert again.head("s") == knots.head("s")
+        kept, stored = knots.get("s", 1), again.get("s", 1)
+        assert kept is knots.get("s", 1)
+        assert (kept, kept.to_dict(), kept.sealed_form) == (
+            stored,
+            stored.to_dict(),
+            stored.sealed_form,
+        )
+
+    pinned, _ = knots.pin(first, lambda _: rules)
+    read_anew()
+    balanced = replace(RICH_FACTS, ledger=Ledger(rows_in=1, out=1))
+    knots.complete(pinned, balanced, lambda _: [])
+    read_anew()
+    assert knots.get("s", 1).is_intact()
 
 
 def test_a_first_batch_begins_at_the_beginning() -> None:

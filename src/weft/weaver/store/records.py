@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from weft import canonical, codec
 from weft.errors import WeftError
@@ -29,12 +29,14 @@ class Records:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._open: OrderedDict[bytes, tuple[bytes, Any]] = OrderedDict()
+        """Values that cannot change, each with the stored bytes behind it: good while these are the same."""
 
     def find(self, kind: type[T], *parts: str | int) -> T | None:
         """The record at this key, or None."""
         name = key(*parts)
         value = self.store.get(name)
-        return None if value is None else _opened(kind, name, value)
+        return None if value is None else self._opened(kind, name, value)
 
     def get(self, kind: type[T], *parts: str | int) -> T:
         """The record at this key, which must be there."""
@@ -55,7 +57,7 @@ class Records:
         """
         name = key(*parts)
         stored = self.store.get(name)
-        found = None if stored is None else _opened(type(value), name, stored)
+        found = None if stored is None else self._opened(type(value), name, stored)
         if value is not None and found != value:
             raise StoreConflictError(f"Record '{'/'.join(map(str, parts))}' has changed meanwhile.")
         return {name: None if value is None else stored}
@@ -74,6 +76,27 @@ class Records:
             key_range(*parts), start=first, limit=limit, reverse=reverse
         ):
             yield value_of(kind, open_record(name, value))
+
+    def kept(self, write: Write, value: Any) -> Write:
+        """A write of a value that cannot change, which whoever asks for it next gets as it is."""
+        assert write.value is not None
+        self._keep(write.key, write.value, value)
+        return write
+
+    def _opened(self, kind: type[T], name: bytes, value: bytes) -> T:
+        known = self._open.get(name)
+        if known is not None and known[0] == value and isinstance(known[1], kind):
+            return known[1]
+        opened = value_of(kind, open_record(name, value))
+        declared = getattr(kind, "__dataclass_params__", None)
+        if declared is not None and declared.frozen:
+            self._keep(name, value, opened)
+        return opened
+
+    def _keep(self, name: bytes, value: bytes, opened: Any) -> None:
+        self._open[name] = (value, opened)
+        if len(self._open) > KEPT_OPEN:
+            self._open.popitem(last=False)
 
 
 def put(*parts: str | int, value: Any) -> Write:
@@ -98,20 +121,6 @@ def value_of(kind: type[T], form: Any) -> T:
     own = getattr(kind, "from_dict", None)
     value: T = codec.unpack(kind, form) if own is None else own(form)
     return value
-
-
-def _opened(kind: type[T], name: bytes, value: bytes) -> T:
-    """The value behind stored bytes; one that cannot change is opened once for as long as its bytes are the same."""
-    declared = getattr(kind, "__dataclass_params__", None)
-    if declared is None or not declared.frozen:
-        return value_of(kind, open_record(name, value))
-    kept: T = _kept_open(cast(Any, kind), name, value)
-    return kept
-
-
-@lru_cache(maxsize=KEPT_OPEN)
-def _kept_open(kind: type[Any], name: bytes, value: bytes) -> Any:
-    return value_of(kind, open_record(name, value))
 
 
 def open_record(name: bytes, value: bytes) -> Any:
