@@ -20,6 +20,7 @@ from weft.cli.lineage import lineage
 from weft.cli.logs import logs
 from weft.cli.operation import operation
 from weft.cli.pipeline import pipeline
+from weft.cli.prepare import prepare
 from weft.cli.product import product
 from weft.cli.project import apply, check, init, schema
 from weft.cli.record import record
@@ -54,6 +55,7 @@ for command in (
     weaver,
     worker,
     demo,
+    prepare,
     apply,
     status,
     checkpoint,

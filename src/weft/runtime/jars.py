@@ -85,7 +85,7 @@ def find(group: str) -> list[Path]:
     jars, folder = groups[group], cache_folder()
     if _missing(jars, folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder):
+        with locked(folder):
             _fetch(group, _missing(jars, folder), folder)
     for jar in jars:
         _check(jar, folder / jar.file)
@@ -103,7 +103,7 @@ def _missing(jars: Sequence[Jar], folder: Path) -> list[Jar]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Let one process at a time fetch into the folder; the system lets go when it dies."""
     with (folder / ".lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from weft.errors import WeftError
 from weft.gate.spark import register
 from weft.locations.hadoop import settings_for
+from weft.runtime import archive
 from weft.runtime import jars as libraries
 from weft.runtime.java import get_java
 from weft.runtime.pools import POOLS
@@ -144,15 +145,15 @@ def create(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    paths = [KERNEL_JAR, *(libraries.find_for(storage) if jars is None else jars)]
+    logging = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     settings = {
         **SETTINGS,
         **(LOCAL_SETTINGS if local else {}),
         **_sizes(conf or {}, local=local),
-        **_class_path(
-            [KERNEL_JAR, *(libraries.find_for(storage) if jars is None else jars)], local
-        ),
+        **_class_path(paths, local),
         **settings_for(storage),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {_java()}",
+        "spark.driver.extraJavaOptions": f"{logging} {_java()} {archive.options(paths)}",
         "spark.executor.extraJavaOptions": _java(),
         **(conf or {}),
         **MEANING,

@@ -13,7 +13,7 @@ from weft.weaver.store.store import Store, StoreConflictError, Write, key, key_r
 
 T = TypeVar("T")
 CHECKSUM_BYTES = 8
-KEPT_OPEN = 2_048
+KEPT_OPEN = 512
 """Values that are kept as they were opened: a batch asks for the same few again and again."""
 
 
