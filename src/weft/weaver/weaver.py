@@ -14,7 +14,7 @@ from weft.lineage.facts import Facts
 from weft.lineage.identity import Identity
 from weft.lineage.knot import Knot, RuleRef, Status
 from weft.lineage.pin import Pinned
-from weft.operations.operation import PATIENCE_S, Operation
+from weft.operations.operation import PATIENCE_S, Hold, Operation
 from weft.scaling.measured import WorkerLoad
 from weft.streams.storage import Storage
 from weft.weaver.alerts import Alerts
@@ -146,10 +146,9 @@ class Weaver:
 
     async def pin(self, request: PinRequest, *, worker: str, token: int) -> Pinned:
         """Fix the rule set of a batch before it runs; a repeated batch gets the one it got first."""
-        await self._pass(request)
+        hold = await self._pass(request)
         self.leases.check(request.pipeline, worker, token)
         self.catalog.pipeline(request.pipeline)
-        hold = self.operations.hold(request.pipeline)
         if hold is not None and hold.grip != "claimed" and not self._is_in_hand(request):
             raise PipelineHeldError(request.pipeline, hold.operation)
         knot, previous = self.knots.pin(
@@ -180,13 +179,18 @@ class Weaver:
             watermarks=previous.watermarks if previous else Watermarks(),
         )
 
-    async def _pass(self, request: PinRequest) -> None:
-        """Wait while an operation holds the next batch of a pipeline back; the one in hand passes."""
+    async def _pass(self, request: PinRequest) -> Hold | None:
+        """Wait while an operation holds the next batch of a pipeline back; the one in hand passes.
+
+        Returns what holds the pipeline now.
+        """
         deadline = asyncio.get_running_loop().time() + PAUSE_S
-        while asyncio.get_running_loop().time() < deadline:
+        while True:
             hold = self.operations.hold(request.pipeline)
             if hold is None or hold.grip != "paused" or self._is_in_hand(request):
-                return
+                return hold
+            if asyncio.get_running_loop().time() > deadline:
+                return hold
             await asyncio.sleep(0.005)
 
     def _is_in_hand(self, request: PinRequest) -> bool:
