@@ -29,6 +29,8 @@ INTO = "WEFT_CLASSES_INTO"
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 """A JVM that cannot use an archive says so where others read what a command says."""
 UNUSED_S = 30 * 86_400.0
+KEPT = 4
+"""So many are kept, those that were used last: each build of a kernel needs another."""
 TRAINED_S, ENDED_S = 600.0, 120.0
 """For so long a JVM is trained, and writes down its classes, at most."""
 
@@ -69,8 +71,8 @@ def make(before: Sequence[Path]) -> Path:
     archive = place_of(before)
     archive.parent.mkdir(parents=True, exist_ok=True)
     with jars.locked(archive.parent):
-        _remove_unused(archive.parent)
         if not archive.exists():
+            _remove_unused(archive.parent)
             with tempfile.TemporaryDirectory(prefix=".made-", dir=archive.parent) as scratch:
                 os.replace(_trained(Path(scratch)), archive)
     return archive
@@ -115,9 +117,11 @@ def _until_it_ends(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 def _remove_unused(folder: Path) -> None:
+    """Make room for one more; what a process that died had begun goes too."""
+    for path in folder.glob(".made-*"):
+        shutil.rmtree(path)
+    used = sorted(folder.glob("*.jsa"), key=lambda path: path.stat().st_mtime, reverse=True)
     oldest = time.time() - UNUSED_S
-    for path in folder.iterdir():
-        if path.name.startswith(".made-") or (
-            path.suffix == ".jsa" and path.stat().st_mtime < oldest
-        ):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for place, path in enumerate(used):
+        if place >= KEPT - 1 or path.stat().st_mtime < oldest:
+            path.unlink()

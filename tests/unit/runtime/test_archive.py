@@ -107,6 +107,25 @@ def test_what_nobody_has_used_for_a_month_goes_when_another_is_made(
     assert not old.exists()
 
 
+def test_of_many_builds_those_stay_that_were_used_last(
+    before: list[Path], trained: list[Path]
+) -> None:
+    made = []
+    for build in range(archive.KEPT + 2):
+        before[0].write_bytes(b"x" * (build + 1))
+        made.append(archive.make(before))
+        os.utime(made[-1], (build + 1e9, build + 1e9 if build < 2 else time.time() + build))
+    assert [path.exists() for path in made] == [False, False] + [True] * archive.KEPT
+
+
+def test_what_a_training_that_died_had_begun_goes(before: list[Path], trained: list[Path]) -> None:
+    begun = archive.place_of(before).parent / ".made-half"
+    begun.mkdir(parents=True)
+    (begun / "classes.jsa").write_bytes(b"half")
+    archive.make(before)
+    assert not begun.exists()
+
+
 def test_the_jvm_that_is_trained_writes_its_classes_and_reads_none(
     before: list[Path], trained: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
