@@ -8,6 +8,8 @@ import os
 import signal
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +248,30 @@ def test_executors_are_added_and_taken_away_under_a_window(
         for number in fed:
             cluster.feed("orders", batch(number))
         assert_as_in_one_process(cluster, undisturbed)
+        taken_away_during_a_rollback_and_a_replay(cluster, machines)
+        assert {name: as_set(cluster.rows(name)) for name in STREAMS} == undisturbed["rows"]
+        assert cluster.verify() == []
+
+
+def taken_away_during_a_rollback_and_a_replay(cluster: Cluster, machines: SparkCluster) -> None:
+    """Two executors of three go, one of them killed as it is let go, while rows are cut, read again and replayed."""
+    [worker] = cluster.workers
+    worker.plan("executors", "3")
+    cluster.wait(lambda: len(machines.executors()) == 3, "there are 3 executors")
+    heads = {name: cluster.head(name) for name in ("orders", "clean-orders")}
+    number = {name: head["number"] for name, head in heads.items() if head is not None}
+    rollback = {"stream": "orders", "to": number["orders"] - 3, "queue": True}
+    replay = {"stream": "clean-orders", "after": 0, "upto": number["clean-orders"] - 4}
+    with ThreadPoolExecutor(2) as asking:
+        replayed = asking.submit(
+            cluster.api.post, "/replays", json={**replay, "wait_s": 300}, timeout=400
+        )
+        rolled = asking.submit(cluster.api.post, "/rollbacks", json=rollback, timeout=400)
+        worker.plan("executors", "1")
+        with suppress(ProcessLookupError):  # it went by itself
+            os.kill(machines.executors()[-1], signal.SIGKILL)
+        assert rolled.result().is_success, rolled.result().text
+        found = replayed.result()
+    assert found.is_success and found.json()["verified"], found.text
+    cluster.wait(lambda: len(machines.executors()) == 1, "there is 1 executor")
+    cluster.settle()

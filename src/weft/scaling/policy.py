@@ -232,10 +232,15 @@ def _breaks(
     *,
     at_once: bool = False,
 ) -> bool:
-    """Whether so many executors, asked for now, leave more behind than this share of the objective."""
+    """Whether so many executors, asked for now, leave more behind than this share of the objective.
+
+    Where they are all there at once, what waits now counts too: an interval may be much longer than a record may wait.
+    """
     served, room = terms.per_interval, terms.patience * share
     delay = 0 if at_once else terms.delay
     backlog = load.backlog
+    if at_once and backlog > executors * room:
+        return True
     for place, arriving in enumerate(path):
         there = executors if place >= delay else min(load.executors, executors)
         backlog = max(0.0, backlog + arriving - there * served)

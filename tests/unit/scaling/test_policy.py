@@ -55,6 +55,16 @@ def test_a_record_that_costs_more_asks_for_more_before_the_backlog_does() -> Non
     assert Ahead().decide(load(11_000), forecast(11_000), dearer).wanted >= 5
 
 
+def test_nobody_is_let_go_while_more_waits_than_fewer_may_have() -> None:
+    hasty = ScalingTerms(
+        cost_s=0.01, objective_s=10.0
+    )  # a decision comes later than a record may wait
+    few = forecast(2_000)
+    behind = load(2_000, backlog=2_500, executors=4)
+    assert Ahead().decide(behind, few, hasty).wanted == 4
+    assert Ahead().decide(load(2_000, backlog=200, executors=4), few, hasty).wanted == 1
+
+
 def test_fewer_are_wanted_once_fewer_hold_for_long() -> None:
     few = forecast(5_000)
     assert Ahead().decide(load(5_000, executors=6), few, TERMS).wanted == 1
