@@ -10,7 +10,7 @@ from typing import Any
 from bench._model import ModelPipeline
 from weft.loading.load import load
 from weft.project.definition import Project
-from weft.testing import _eager
+from weft.testing.playing import eager
 
 BASE = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECT: dict[str, Any] = {
@@ -78,7 +78,7 @@ def versions(folder: Path) -> list[Project]:
     counted["pipelines"]["counts"]["aggregate"] = {"orders": "count(id)"}
     first, second = (folder / word for word in WORDS)
     forms = ((PROJECT, first), (PROJECT, second), (stepped, second), (counted, first))
-    return [_eager(load(form, folder=beside)) for form, beside in forms]
+    return [eager(load(form, folder=beside)) for form, beside in forms]
 
 
 def write_functions(folder: Path) -> Path:

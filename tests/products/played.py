@@ -35,7 +35,7 @@ def live(run: Play, world: World, rng: Random) -> int:
     for batch in world.deliveries(rng, disorder=world.seed % 2 == 1):
         for table, events in batch.items():
             if table in world.product.tables():
-                run._append(table, events)
+                run.append(table, events)
         if rng.random() < 0.2:
             crashes += 1
             run.crash(at=rng.choice(POINTS))

@@ -65,7 +65,7 @@ class Storm:
         disorder = self.world.seed % 2 == 1
         for batch in deliveries(told, self.world.keys, self.rng, disorder=disorder):
             for table, events in batch.items():
-                run._append(table, events)
+                run.append(table, events)
             if acts:
                 self._beside(run, acts.pop(0))
         for act in acts:
@@ -153,7 +153,7 @@ class Storm:
     def _back(self, run: Play, stream: str, to: int) -> None:
         """Roll back, if there is something behind that knot."""
         try:
-            self._ask(lambda: run._post("/rollbacks", {"stream": stream, "to": to}))
+            self._ask(lambda: run.post("/rollbacks", {"stream": stream, "to": to}))
         except WeftError as error:
             if error.code != "rollback.nothing":
                 raise

@@ -39,7 +39,7 @@ def differences(run: Play, case: Case, rng: Random, *, batches: int, crashes: fl
     wrong: list[str] = []
     for number, batch in enumerate(arriving(case, rng, batches)):
         for table in case.tables:
-            run._append(table, [event for change, event in batch if change.table == table])
+            run.append(table, [event for change, event in batch if change.table == table])
         seen += [change for change, _ in batch]
         if rng.random() < crashes:
             run.crash(at=rng.choice(POINTS))

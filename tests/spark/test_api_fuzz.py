@@ -76,7 +76,7 @@ def test_no_request_is_a_defect_and_the_pipelines_go_on(tmp_path: Path) -> None:
     with play(shop(clean=CLEAN, revenue=REVENUE), storage=tmp_path / "s") as run:
         run.feed("orders", orders(0, 12))
         run.attach(stream="orders", steps=[{"filter": "id >= 0"}], id="rule")
-        run._post("/branches", {"stream": "orders", "name": "branch"})
+        run.post("/branches", {"stream": "orders", "name": "branch"})
         run.feed("orders", orders(12, 12))
         schema = schemathesis.openapi.from_url(f"{run.address}/openapi.json")
         found = [result.ok() for result in schema.get_all_operations()]

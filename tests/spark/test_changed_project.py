@@ -121,9 +121,9 @@ def test_what_goes_on_is_told_and_takes_effect_from_the_next_knot_on(run: Play) 
 
 def _form(project: dict[str, Any]) -> dict[str, Any]:
     from weft.loading.load import load
-    from weft.testing import _eager
+    from weft.testing.playing import eager
 
-    return _eager(load(project)).to_dict()
+    return eager(load(project)).to_dict()
 
 
 @pytest.mark.parametrize(

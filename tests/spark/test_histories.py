@@ -139,13 +139,13 @@ def test_a_backup_is_gone_on_from_as_if_nothing_had_happened_since(
 ) -> None:
     with play(PROJECT, storage=tmp_path / "s") as run:
         live(run)
-        done = run._post("/backups", {"name": "before"})
+        done = run.post("/backups", {"name": "before"})
         assert done["status"] == "done" and done["result"]["files"] > 0
         backup = Path(done["result"]["to"])
         assert backup == tmp_path / "s.backups/before"
         for name in ("before", "../elsewhere", "/tmp/x", ""):
             with pytest.raises(WeftError) as refused:
-                run._post("/backups", {"name": name})
+                run.post("/backups", {"name": name})
             assert refused.value.code == "backup.refused"
         run.feed("orders", orders(100, 6))  # this is not in the backup
     assert is_clean(backup)

@@ -67,7 +67,7 @@ def test_of_two_rollbacks_at_once_one_is_refused_with_the_id_of_the_other(tmp_pa
         before = {stream: as_set(run.rows(stream)) for stream in ("clean-orders", "revenue")}
         asked = [("clean-orders", 2), ("clean-orders", 4), ("orders", 3), ("orders", 1)]
         started = [
-            beside(lambda s=s, k=k: run._post("/rollbacks", {"stream": s, "to": k}))
+            beside(lambda s=s, k=k: run.post("/rollbacks", {"stream": s, "to": k}))
             for s, k in asked
         ]
         for thread, _ in started:
@@ -89,9 +89,7 @@ def test_a_queued_rollback_waits_for_the_one_that_is_under_way(tmp_path: Path) -
         for number in range(4):
             run.feed("orders", orders(number * 4, 4))
         threads = [
-            beside(
-                lambda k=k: run._post("/rollbacks", {"stream": "orders", "to": k, "queue": True})
-            )
+            beside(lambda k=k: run.post("/rollbacks", {"stream": "orders", "to": k, "queue": True}))
             for k in (3, 2, 1)
         ]
         for thread, _ in threads:
@@ -123,7 +121,7 @@ def test_a_rollback_waits_for_a_worker_and_goes_on_when_one_comes(tmp_path: Path
         run.feed("orders", orders(0, 4))
         run.feed("orders", orders(4, 4))
         run._drop_worker()
-        thread, results = beside(lambda: run._post("/rollbacks", {"stream": "orders", "to": 1}))
+        thread, results = beside(lambda: run.post("/rollbacks", {"stream": "orders", "to": 1}))
         wait_for(lambda: operations(run) and operations(run)[0]["error"])
         [waiting] = operations(run)
         assert (waiting["status"], waiting["error"]["code"]) == ("running", "worker.none")
@@ -153,7 +151,7 @@ def test_a_sink_that_is_away_for_a_moment_delays_a_rollback(tmp_path: Path) -> N
         )
         refusal.write_text("for now")
         thread, results = beside(
-            lambda: run._post("/rollbacks", {"stream": "clean-orders", "to": 1})
+            lambda: run.post("/rollbacks", {"stream": "clean-orders", "to": 1})
         )
         wait_for(lambda: operations(run) and operations(run)[0]["attempts"] > 1)
         refusal.unlink()
@@ -171,17 +169,17 @@ def test_a_step_that_fails_for_good_waits_for_a_person_who_retries_or_aborts(
         for number in range(3):
             run.feed("orders", orders(number * 3 + 1, 3))
         refusal.write_text("for good")
-        found = run._post("/rollbacks", {"stream": "clean-orders", "to": 2})
+        found = run.post("/rollbacks", {"stream": "clean-orders", "to": 2})
         assert found["status"] == "failed"
         name = found["id"]
         shown = run.api.get(f"/operations/{name}").json()
         assert shown["error"]["code"] == "sinks.failed"
         with pytest.raises(WeftError) as busy:
-            run._post("/rollbacks", {"stream": "orders", "to": 1})
+            run.post("/rollbacks", {"stream": "orders", "to": 1})
         assert busy.value.code == "operation.busy" and busy.value.ids["operation"] == name
-        run._post(f"/operations/{name}/retry", {})
+        run.post(f"/operations/{name}/retry", {})
         wait_for(lambda: run.api.get(f"/operations/{name}").json()["status"] == "failed")
-        given_up = run._post(f"/operations/{name}/abort", {})
+        given_up = run.post(f"/operations/{name}/abort", {})
         assert given_up["status"] in ("done", "aborted")
         run.settle()
         assert ids(run, "clean-orders") == [1, 2, 3, 4, 5, 6, 8, 9] and is_clean(run)
@@ -220,7 +218,7 @@ def test_a_rule_that_hangs_is_retired_at_once_and_its_batch_is_pinned_anew(
         run.api.post("/pipelines/unused/stop").raise_for_status()
         run.feed("orders", orders(10, 2))
         run.attach(stream="clean-orders", steps=[{"function": "stubborn:dawdle"}], id="slow")
-        run._append("orders", orders(12, 3), partition=0)
+        run.append("orders", orders(12, 3), partition=0)
         wait_for(lambda: run.knots("clean-orders", all=True)[-1].status is Status.IN_PROGRESS)
         retired = run.retire("slow", now=True)
         assert retired.status == "retired"
@@ -237,7 +235,7 @@ def test_a_batch_that_runs_for_too_long_is_cancelled_and_its_knot_says_why(tmp_p
     with play(project, storage=tmp_path, folder=Path(__file__).parent) as run:
         run.api.post("/pipelines/unused/stop").raise_for_status()
         run.attach(stream="clean-orders", steps=[{"function": "stubborn:dawdle"}], id="slow")
-        run._append("orders", orders(12, 3), partition=0)
+        run.append("orders", orders(12, 3), partition=0)
         failed = wait_for(
             lambda: next(
                 (
@@ -266,7 +264,7 @@ def test_a_fill_goes_on_with_the_worker_that_comes(tmp_path: Path) -> None:
             run.feed("orders", orders(number * 2, 2))
         run._drop_worker()
         request = {"stream": "orders", "steps": [{"filter": "id > 3"}], "id": "late"}
-        thread, _ = beside(lambda: run._post("/rules", {**request, "output": "big", "start": 0}))
+        thread, _ = beside(lambda: run.post("/rules", {**request, "output": "big", "start": 0}))
         run.resume()
         thread.join()
         run.settle()
@@ -312,7 +310,7 @@ def test_nothing_is_left_of_a_fill_that_was_given_up(
 
         monkeypatch.setattr(work, "fill", fill)
         request = {"stream": "orders", "steps": [{"filter": "id > 3"}], "id": "late"}
-        beside(lambda: run._post("/rules", {**request, "output": "big", "start": 0}))
+        beside(lambda: run.post("/rules", {**request, "output": "big", "start": 0}))
         assert ended.wait(LONGEST_S)
         run.feed("orders", orders(8, 2))
         assert run.rows("big") == [] and is_clean(run)

@@ -73,13 +73,13 @@ def test_documents_are_those_of_a_moment_between_two_commits(tmp_path: Path, see
     with play(whole_project(world), storage=tmp_path) as run:
         for table, events in snapshot(world).items():
             if table in world.product.tables():
-                run._append(table, events)
+                run.append(table, events)
         run.settle()
         assert assembled(run, world) == moments[0]
         for batch in arriving(world, rng):
             for table, events in batch.items():
                 if table in (*world.product.tables(), COMMITS):
-                    run._append(table, events)
+                    run.append(table, events)
             if rng.random() < 0.3:
                 run.crash(at=rng.choice(POINTS))
                 run.settle()

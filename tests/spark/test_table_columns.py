@@ -39,7 +39,7 @@ def test_a_dropped_column_stops_its_table_and_nothing_else(tmp_path: Path) -> No
             run.feed("users", [told(log, "c", email="bob@x")])
         assert stopped.value.code == "source.table-changed"
         assert stopped.value.ids["column"] == "username"
-        run._append("repos", [told(log, "c", owner="o", name="a", about="A")])
+        run.append("repos", [told(log, "c", owner="o", name="a", about="A")])
         deadline = time.monotonic() + 60
         while not run.documents("projects") and time.monotonic() < deadline:
             time.sleep(0.02)

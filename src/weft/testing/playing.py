@@ -1,11 +1,4 @@
-"""The test kit: a real weaver and a real worker in this process, fed and looked at by a test.
-
-with play(project, storage=tmp_path) as run:
-    run.feed("orders", [{"id": 1, "total": "9.50"}])
-    assert run.rows("clean-orders") == [...]
-
-assert recorded("tests/orders-of-march").differences("weft.yaml", storage=tmp_path) == []
-"""
+"""A real weaver and a real worker in this process, fed and looked at by a test."""
 
 from __future__ import annotations
 
@@ -16,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,29 +20,14 @@ from pyspark.sql import SparkSession
 from weft.clock import Clock, parse_iso
 from weft.errors import WeftError
 from weft.lineage.knot import Knot, Status
-from weft.loading.deployed import document_of
 from weft.loading.load import load
 from weft.project.definition import Project
-from weft.replays.in_force import rule_calls
-from weft.replays.recording import (
-    FedKnot,
-    KnotExport,
-    RecordedKnot,
-    RecordingError,
-    RowDifference,
-    compare_lines,
-    input_file,
-    read_lines,
-    read_recording,
-    rows_file,
-)
 from weft.runtime import session
 from weft.runtime.failures import TAKEN_AWAY
 from weft.runtime.faults import CrashError, Faults
 from weft.runtime.worker import Worker
 from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
-from weft.sinks.document import finite, to_json
 from weft.sinks.rows import to_records
 from weft.sources.feed import Feed
 from weft.streams.current import current
@@ -99,83 +76,13 @@ def play(
         run.close()
 
 
-def recorded(folder: str | Path) -> RecordedRange:
-    """A range of knots that `weft history export` cut out, to be fed to the project of today."""
-    return RecordedRange(Path(folder))
-
-
-class RecordedRange:
-    """What came into a pipeline once, and what it gave."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.recording = read_recording(folder)
-
-    def differences(
-        self,
-        project: str | Path | Mapping[str, Any],
-        *,
-        storage: str | Path,
-        folder: str | Path | None = None,
-        spark: SparkSession | None = None,
-    ) -> list[RowDifference]:
-        """Feed what came in then to the pipeline as the project has it now, and compare; none: it gives what it gave.
-
-        Rules that were in force are in force again, knot by knot, but for their guards. A pipeline without state is
-        compared knot by knot, one with state by the rows of all knots together. Values that
-        change with the clock or by chance (`now()`, `rand()`) differ. Only rows of the stream itself are compared.
-        """
-        alone = _alone(load(project, folder=folder), self.recording)
-        run = Play(alone, Path(storage), spark or shared_session(), None)
-        try:
-            run.resume()
-            made = list(self._made(run))
-        finally:
-            run.close()
-        kept = [read_lines(rows_file(self.folder, one.knot)) for one in self.recording.knots]
-        if self.recording.stateful:
-            return list(compare_lines(None, chain(*kept), chain(*made)))
-        pairs = zip(self.recording.knots, kept, made, strict=True)
-        return [one for knot, then, now in pairs for one in compare_lines(knot.knot, then, now)]
-
-    def _made(self, run: Play) -> Iterator[list[str]]:
-        """The rows that come of each knot, with the rules in force that were in force in it."""
-        before: list[Rule] = []
-        for knot in self.recording.knots:
-            after = self.recording.rules_of(knot)
-            for call in rule_calls(before, after):
-                run._post(call.path, dict(call.body))
-            before = after
-            yield list(self._feed(run, knot))
-
-    def _feed(self, run: Play, knot: RecordedKnot) -> Iterator[str]:
-        """Feed what a knot consumed; the rows that come of it."""
-        before = len(run.knots(self.recording.stream))
-        if self.recording.stateful:
-            for one in knot.consumed:
-                run._append(one.stream, self._records(one), watermark=one.watermark)
-                run.settle()
-        else:
-            for name in dict.fromkeys(one.stream for one in knot.consumed):
-                fed = [one for one in knot.consumed if one.stream == name]
-                run.feed(name, [line for one in fed for line in self._records(one)])
-        new = {one.number for one in run.knots(self.recording.stream)[before:]}
-        for row in run.rows(self.recording.stream, weft=True):
-            if row[WEFT]["knot"] in new:
-                user = {name: value for name, value in row.items() if name != WEFT}
-                yield to_json(finite(user)).decode()
-
-    def _records(self, fed: FedKnot) -> list[str]:
-        return read_lines(input_file(self.folder, fed.stream, fed.knot))
-
-
 class Play:
     """A project that runs under a test's hands."""
 
     def __init__(
         self, project: Project, storage: Path, spark: SparkSession, clock: Clock | None
     ) -> None:
-        self.project = _eager(project)
+        self.project = eager(project)
         self.storage = Storage(str(storage.absolute()))
         self.spark = spark
         self._clock = clock
@@ -208,13 +115,13 @@ class Play:
         A record is a mapping, written as JSON, or the raw text or bytes of one. After `crash` it returns when
         the worker is dead.
         """
-        self._append(stream, records, partition=partition)
+        self.append(stream, records, partition=partition)
         self.settle()
 
     def watermark(self, stream: str, moment: datetime | str | int) -> None:
         """State the watermark of a source stream instead of deriving it: a time, ISO text, or milliseconds."""
         stated = parse_iso(moment) if isinstance(moment, str) else moment
-        self._append(stream, (), watermark=stated)
+        self.append(stream, (), watermark=stated)
         self.settle()
 
     def rows(self, stream: str, *, weft: bool = False) -> list[dict[str, Any]]:
@@ -255,7 +162,7 @@ class Play:
 
         What cannot go on with what is kept is refused, or with `recompute` run again from its recorded input.
         """
-        wanted = _eager(load(project))
+        wanted = eager(load(project))
         response = self.api.put("/project", json=wanted.to_dict(), params={"recompute": recompute})
         if response.is_error:
             raise WeftError.from_dict(response.json())
@@ -266,20 +173,20 @@ class Play:
 
     def attach(self, *, stream: str, steps: list[Any], **options: Any) -> Rule:
         """Attach a rule, in force from the next batch on; options as in POST /rules."""
-        return Rule.from_dict(self._post("/rules", {"stream": stream, "steps": steps, **options}))
+        return Rule.from_dict(self.post("/rules", {"stream": stream, "steps": steps, **options}))
 
     def promote(self, rule: str, **options: Any) -> Rule:
         """Change the share of a rule (`percent`) or move it into place (`in_place`)."""
-        return Rule.from_dict(self._post(f"/rules/{rule}/promote", options))
+        return Rule.from_dict(self.post(f"/rules/{rule}/promote", options))
 
     def retire(self, rule: str, *, now: bool = False) -> Rule:
         """End a rule from the next batch on; with `now` the batch in hand is pinned anew without it."""
         query = "?now=true" if now else ""
-        return Rule.from_dict(self._post(f"/rules/{rule}/retire{query}", {}))
+        return Rule.from_dict(self.post(f"/rules/{rule}/retire{query}", {}))
 
     def rollback(self, stream: str, *, to: int) -> dict[str, Any]:
         """Roll a stream back to a knot, and everything downstream with it; returns when all is idle."""
-        done = self._post("/rollbacks", {"stream": stream, "to": to})
+        done = self.post("/rollbacks", {"stream": stream, "to": to})
         self.settle()
         return done
 
@@ -348,14 +255,16 @@ class Play:
                     raise
                 time.sleep(0.01)
 
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the weaver answers to a request; raises what it refuses with."""
         response = self.api.post(path, json=body)
         answer: dict[str, Any] = response.json()
         if response.is_error:
             raise WeftError.from_dict(answer)
         return answer
 
-    def _append(self, stream: str, records: Iterable[Record], **options: Any) -> None:
+    def append(self, stream: str, records: Iterable[Record], **options: Any) -> None:
+        """Feed records as `feed` does, and wait for nothing."""
         spec = self.project.stream(stream)
         if not spec.ingested:
             raise WeftError(
@@ -413,33 +322,11 @@ class Play:
         self._worker = None
 
 
-def _alone(project: Project, recording: KnotExport) -> Project:
-    """The pipeline of a recording with nothing around it: what it reads is fed, and what it gives goes nowhere else."""
-    spec = project.pipeline(recording.pipeline)
-    fed = {one.stream for knot in recording.knots for one in knot.consumed}
-    if spec.to != recording.stream or not fed <= set(spec.inputs):
-        raise RecordingError(
-            f"Pipeline '{spec.name}' reads {', '.join(spec.inputs)} into '{spec.to}' now, and has read "
-            f"{', '.join(sorted(fed))} into '{recording.stream}' then.",
-            hint="Cut out a newer range of knots.",
-            pipeline=spec.name,
-        )
-    document = document_of(project)
-    streams = {name: {**document["streams"][name], "source": {"feed": {}}} for name in spec.inputs}
-    streams[spec.to] = document["streams"][spec.to]
-    pipelines = {spec.name: document["pipelines"][spec.name]}
-    for part in (*streams.values(), *pipelines.values()):
-        part.pop("sinks", None)
-        part.pop("history", None)
-    whole = {**document, "streams": streams, "pipelines": pipelines, "tables": {}, "products": {}}
-    return load(whole, folder=project.folder)
-
-
 def _die(crashed: threading.Event) -> None:
     crashed.set()
     raise CrashError
 
 
-def _eager(project: Project) -> Project:
+def eager(project: Project) -> Project:
     """The project with batches that run as soon as something was fed."""
     return replace(project, processing=replace(project.processing, checkpoint_interval=0.0))
