@@ -19,7 +19,7 @@ ORDER = {"id": 1, "email": "A@B", "country": "de", "total": "1.50"}
 def main() -> None:
     """Start with the classes that are kept or without, and print what it took as JSON."""
     if sys.argv[1] == "without":
-        archive.options = lambda before: ""
+        archive.options = lambda before, java: ""
     began = time.monotonic()
     spark = shared_session()
     there = time.monotonic()

@@ -42,25 +42,23 @@ class ArchiveError(WeftError):
     domain = "external"
 
 
-def options(before: Sequence[Path]) -> str:
+def options(before: Sequence[Path], java: Path) -> str:
     """What a JVM is told that has these jars before Spark's own; nothing where no archive is for it."""
     if into := os.environ.get(INTO):
         return f"-XX:ArchiveClassesAtExit={into} {QUIET}"
-    archive = place_of(before)
+    archive = place_of(before, java)
     if not archive.exists() or any(letter.isspace() for letter in str(archive)):
         return ""
-    try:
-        os.utime(archive)  # those that nobody uses are removed some day
-    except OSError:
-        return ""  # somebody removes it just now
+    # Those that nobody uses are removed some day; where nothing can be written, none is.
+    with contextlib.suppress(OSError):
+        os.utime(archive)
     return f"-XX:SharedArchiveFile={archive} {QUIET}"
 
 
-def place_of(before: Sequence[Path]) -> Path:
+def place_of(before: Sequence[Path], java: Path) -> Path:
     """Where the archive of a class path is, whether it was made or not."""
     told = hashlib.sha256()
-    java = get_java().resolve()
-    for path in (java, *before, *sorted(jars.spark_jars().iterdir())):
+    for path in (java.resolve(), *before, *sorted(jars.spark_jars().iterdir())):
         known = path.stat()
         told.update(f"{path}\0{known.st_size}\0{known.st_mtime_ns}\0".encode())
     return jars.cache_folder() / "classes" / f"{told.hexdigest()[:32]}.jsa"
@@ -68,7 +66,7 @@ def place_of(before: Sequence[Path]) -> Path:
 
 def make(before: Sequence[Path]) -> Path:
     """The archive of a class path, made if it is not there: whole, or not at all."""
-    archive = place_of(before)
+    archive = place_of(before, get_java())
     archive.parent.mkdir(parents=True, exist_ok=True)
     with jars.locked(archive.parent):
         if not archive.exists():

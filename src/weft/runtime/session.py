@@ -132,7 +132,7 @@ def create(
     `conf` overrides single settings, but none of `MEANING`; `jars` are the libraries beside the kernel,
     if not given Delta's, Kafka's and what the address of the `storage` needs.
     """
-    get_java()
+    java = get_java()
     if not KERNEL_JAR.exists():
         raise SessionError(
             f"The kernel's jar is not at {KERNEL_JAR}.",
@@ -153,7 +153,7 @@ def create(
         **_sizes(conf or {}, local=local),
         **_class_path(paths, local),
         **settings_for(storage),
-        "spark.driver.extraJavaOptions": f"{logging} {_java()} {archive.options(paths)}",
+        "spark.driver.extraJavaOptions": f"{logging} {_java()} {archive.options(paths, java)}",
         "spark.executor.extraJavaOptions": _java(),
         **(conf or {}),
         **MEANING,

@@ -11,6 +11,9 @@ import pytest
 
 from weft.runtime import archive, jars
 from weft.runtime.archive import ArchiveError
+from weft.runtime.java import get_java
+
+JAVA = get_java()
 
 
 @pytest.fixture
@@ -45,17 +48,29 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_a_jvm_is_told_of_classes_only_where_they_are_kept(
     before: list[Path], trained: list[Path]
 ) -> None:
-    assert archive.options(before) == ""
+    assert archive.options(before, JAVA) == ""
     made = archive.make(before)
-    assert f"-XX:SharedArchiveFile={made} " in archive.options(before)
+    assert f"-XX:SharedArchiveFile={made} " in archive.options(before, JAVA)
     assert archive.make(before) == made
     assert len(trained) == 1
+
+
+def test_classes_in_a_cache_that_cannot_be_written_are_used_all_the_same(
+    before: list[Path], trained: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = archive.make(before)
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(archive.os, "utime", refuse)
+    assert str(made) in archive.options(before, JAVA)
 
 
 def test_another_jar_needs_another_archive(before: list[Path], trained: list[Path]) -> None:
     first = archive.make(before)
     before[0].write_bytes(b"kernel, built anew")
-    assert archive.options(before) == ""
+    assert archive.options(before, JAVA) == ""
     assert archive.make(before) != first
     assert len(trained) == 2
 
@@ -79,8 +94,8 @@ def test_nothing_is_left_of_a_training_that_failed(
     monkeypatch.setattr(archive, "_trained", fail)
     with pytest.raises(ArchiveError):
         archive.make(before)
-    assert [path.name for path in archive.place_of(before).parent.iterdir()] == [".lock"]
-    assert archive.options(before) == ""
+    assert [path.name for path in archive.place_of(before, JAVA).parent.iterdir()] == [".lock"]
+    assert archive.options(before, JAVA) == ""
 
 
 def test_a_training_whose_process_fails_says_what_it_said(
@@ -100,7 +115,7 @@ def test_what_nobody_has_used_for_a_month_goes_when_another_is_made(
     used = archive.make(before)
     for path in (old, used):
         os.utime(path, (1, 1))
-    archive.options(before)
+    archive.options(before, JAVA)
     before[0].write_bytes(b"newest of all")
     archive.make(before)
     assert used.exists()
@@ -119,7 +134,7 @@ def test_of_many_builds_those_stay_that_were_used_last(
 
 
 def test_what_a_training_that_died_had_begun_goes(before: list[Path], trained: list[Path]) -> None:
-    begun = archive.place_of(before).parent / ".made-half"
+    begun = archive.place_of(before, JAVA).parent / ".made-half"
     begun.mkdir(parents=True)
     (begun / "classes.jsa").write_bytes(b"half")
     archive.make(before)
@@ -131,8 +146,8 @@ def test_the_jvm_that_is_trained_writes_its_classes_and_reads_none(
 ) -> None:
     archive.make(before)
     monkeypatch.setenv(archive.INTO, "somewhere.jsa")
-    assert "-XX:ArchiveClassesAtExit=somewhere.jsa" in archive.options(before)
-    assert "SharedArchiveFile" not in archive.options(before)
+    assert "-XX:ArchiveClassesAtExit=somewhere.jsa" in archive.options(before, JAVA)
+    assert "SharedArchiveFile" not in archive.options(before, JAVA)
 
 
 def test_a_folder_with_a_space_in_its_name_is_done_without(
@@ -140,4 +155,4 @@ def test_a_folder_with_a_space_in_its_name_is_done_without(
 ) -> None:
     monkeypatch.setenv("WEFT_JARS", str(tmp_path / "my cache"))
     archive.make(before)
-    assert archive.options(before) == ""
+    assert archive.options(before, JAVA) == ""
