@@ -75,7 +75,7 @@ $(STAMP)-jars: src/weft/runtime/jars.lock $(STAMP)-packages
 	$(BIN)/python -m weft.runtime.jars core kafka junit
 	@touch $@
 
-# What Java has loaded, kept: the many JVMs of the tests start with a third less CPU.
+# What Java has loaded, kept: the many JVMs of the tests start with a quarter to a third less CPU.
 $(STAMP)-classes: $(STAMP)-kernel
 	$(BIN)/weft prepare
 	@touch $@

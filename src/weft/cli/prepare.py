@@ -13,7 +13,7 @@ from weft.cli.terminal import Terminal
 def prepare(terminal: Terminal) -> None:
     """Fetch the jars, and keep Java's classes in a file from which every start has them.
 
-    It takes about half a minute and 200 MB in the cache, and saves a third of what Spark needs to start: for
+    It takes about half a minute and 200 MB in the cache, and saves a quarter of what Spark needs to start: for
     machines on which Weft is started often, and for images of containers. A new version of Weft, Spark or Java needs
     it again; without it everything runs all the same.
     """

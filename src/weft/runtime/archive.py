@@ -1,4 +1,4 @@
-"""Java's classes as a JVM has them in memory, kept in a file: one that finds them there starts with a third less CPU.
+"""Java's classes as a JVM has them in memory, kept in a file: one that finds them there starts with a quarter less CPU.
 
 In come the jars that a session has before Spark's own, out comes what its JVM is told. An archive is good for one Java
 and one class path, down to the times of its files: `weft prepare` makes it by a JVM that writes down what it has loaded
