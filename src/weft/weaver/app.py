@@ -75,7 +75,7 @@ def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> Fast
         description="Streams whose logic can be changed, undone, explained and replayed while they run.",
         redoc_url=None,
         responses=problems.RESPONSES,
-        # The weaver counts by itself; to ask each time whether anyone traces costs a tenth of a pin.
+        # The weaver counts by itself; nobody need be asked with each request whether it is traced.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.weaver = weaver
