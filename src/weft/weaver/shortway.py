@@ -1,8 +1,8 @@
 """The short way of requests that come with every batch: from the body to the route's own function, and back.
 
 Looking through all routes, solving dependencies and keeping stacks of things to close takes FastAPI about as long as
-a pin takes the weaver. Here the types of the route's function read the request. Whatever they cannot read takes the ordinary
-way, where mistakes are told; so a route is declared once, and answers the same by both.
+a pin takes the weaver. Here the types of the route's function read the request. Whatever they cannot read takes the
+ordinary way, where mistakes are told; so a route is declared once, and answers the same by both.
 """
 
 from __future__ import annotations
