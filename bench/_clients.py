@@ -282,4 +282,4 @@ class Client(threading.Thread):
         status = answer.status_code if isinstance(answer, httpx.Response) else "unanswered"
         code = answer.json().get("code", "") if status not in (200, 201, "unanswered") else ""
         said = {k: body[k] for k in ("stream", "to", "id") if k in body} if body else ""
-        say(f"kills      {self.name}: {act} {said or path} {status} {code}")
+        say(f"{self.name:10} {act} {said or path} {status} {code}")
