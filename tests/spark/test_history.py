@@ -281,6 +281,20 @@ def test_expiry_and_rollback_at_once_leave_rows_exact(tmp_path: Path) -> None:
         assert verify(tmp_path / "s").findings == []
 
 
+def test_the_newest_dead_letter_stays_whatever_its_age(tmp_path: Path) -> None:
+    with play(RELAY, storage=tmp_path / "s") as run:
+        for batch in range(3):
+            run.feed("orders", [f"bad {batch}", *orders(batch)])
+        run.feed("orders", orders(3))
+        assert trim(run, "orders.dead")["status"] == "done"
+        assert [row["raw"] for row in run.rows("orders.dead")] == [b"bad 2"]
+        run.rollback("orders", to=2)
+        run.feed("orders", orders(4))
+        assert trim(run, "orders.dead")["status"] == "done"
+        assert [row["raw"] for row in run.rows("orders.dead")] == [b"bad 2"]
+    assert verify(tmp_path / "s").is_clean
+
+
 def test_a_file_that_is_missing_without_being_expired_is_found(tmp_path: Path) -> None:
     with play(RELAY, storage=tmp_path / "s") as run:
         for batch in range(4):

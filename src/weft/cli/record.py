@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from weft.cli.stream import stream_name
 from weft.cli.terminal import Terminal, path_to
 
 if TYPE_CHECKING:
+    from rich.text import Text
     from rich.tree import Tree
 
     from weft.cli.output import Printer
@@ -189,13 +191,22 @@ def _grow(tree: Tree, record: Mapping[str, Any]) -> None:
         said = "says the same" if record["written_down"] else "says otherwise"
         tree.add(f"what was written down on {record['where']} {said}", style="dim")
     if record["source"]:
-        tree.add(f"came in from {record['source']}")
+        branch = tree.add(f"came in from {record['source']}")
+        if record["raw"] is not None:
+            branch.add(_given(record["raw"]))
     if record["note"]:
         tree.add(record["note"], style="dim")
     for parent in record["parents"]:
         _grow(tree.add(_title(parent)), parent)
     if record["count"] > len(record["parents"]):
         tree.add(f"… made of {record['count']} records in all", style="dim")
+
+
+def _given(raw: str) -> Text:
+    """What a source gave, as it is where a terminal can show it."""
+    from rich.text import Text
+
+    return Text(raw if raw.isprintable() else json.dumps(raw))
 
 
 def _changes(step: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -56,6 +56,8 @@ class ExplainedRecord:
     """Whether provenance that was written down says the same as the steps; None where none was."""
     source: str | None = None
     """Where it came in: the source, its partition, and the position there."""
+    raw: str | None = None
+    """What the source gave, where raw records are kept; as base64 where it is no text."""
     steps: tuple[ExplainedStep, ...] = ()
     parents: tuple[ExplainedRecord, ...] = ()
     count: int = 0

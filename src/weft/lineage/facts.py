@@ -13,7 +13,7 @@ from weft.project.provenance import Mode
 from weft.weaving.trail import Transformation
 from weft.windows.watermark import Watermarks
 
-StreamKind = Literal["main", "side", "dead", "late", "provenance"]
+StreamKind = Literal["main", "side", "dead", "late", "provenance", "raw"]
 MaybeHash = Annotated[str | None, Field(exclude_if=lambda value: value is None)]
 """A hash that is left out of the form where there is none: facts of an older version are sealed as they were told."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from weft import codec
 from weft.loading.document import Path
 from weft.loading.problem import Problems
-from weft.loading.read import Draft, DraftStream
+from weft.loading.read import DraftStream
 from weft.products.assembly import assemble
 from weft.products.boundary import COLUMNS, NEEDED, tells_transactions, topic_of
 from weft.products.reading import TableColumns
@@ -151,20 +151,6 @@ def keyless(spec: PipelineSpec, key: Sequence[str], path: Path, report: Problems
         f"Keep {', '.join(key)}.",
         on_key=True,
     )
-
-
-def check_history(draft: Draft, streams: Mapping[str, StreamSpec], report: Problems) -> None:
-    """Note a limit on the rows of a changing stream: an old row that nothing has replaced is what is true now."""
-    for name, declared in draft.streams.items():
-        stream = streams.get(name)
-        if declared.history is not None and stream is not None and stream.changing:
-            report.add(
-                "project.changing",
-                (*declared.path, "history"),
-                f"The rows of stream {name!r} replace one another, and an old one may be the newest of its key.",
-                "Leave `history` out.",
-                on_key=True,
-            )
 
 
 def other_key(stream: StreamSpec, path: Path, report: Problems) -> None:

@@ -14,7 +14,6 @@ from weft.errors import WeftError
 from weft.gate.coercion import UNKNOWN
 from weft.loading.changing import (
     check_changing,
-    check_history,
     check_table,
     document_stream,
     keyless,
@@ -23,6 +22,7 @@ from weft.loading.changing import (
 from weft.loading.code import find_code
 from weft.loading.columns import check_columns, inferred
 from weft.loading.document import Path
+from weft.loading.history import check_history
 from weft.loading.kind import anchored
 from weft.loading.merge import check_names, joined, spelled, united
 from weft.loading.outlet import Outlets

@@ -13,6 +13,8 @@ from weft.loading.document import Path
 from weft.loading.form import MAX_TITLE
 from weft.loading.problem import Problems, shown
 from weft.project.name import MAX_NAME, NAME, plain
+from weft.project.provenance import PROVENANCE
+from weft.project.settings import RAW
 
 T = TypeVar("T")
 
@@ -110,11 +112,11 @@ class Cursor:
 
     def check_name(self, noun: str, name: str) -> None:
         """Note a name that is not lower-kebab or snake, or that Weft keeps for itself."""
-        if name.endswith((".dead", ".late", ".provenance")):
+        if name.endswith((".dead", ".late", PROVENANCE, RAW)):
             self.wrong(
                 "project.reserved-name",
                 f"The name {name!r} is kept for Weft's own streams.",
-                "Names must not end in .dead, .late or .provenance.",
+                "Names must not end in .dead, .late, .provenance or .raw.",
                 on_key=True,
             )
         elif not NAME.fullmatch(name) or len(name) > MAX_NAME:

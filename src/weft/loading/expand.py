@@ -58,5 +58,5 @@ def _stream(project: Project, first: PipelineSpec, last: str) -> StreamSpec:
         clock=timing.clock,
         changing=source.changing,
         provenance=project.stream(last).provenance,
-        history=source.history,
+        history=replace(source.history, raw=None),
     )

@@ -14,6 +14,7 @@ from weft.declared.limit import Limit, Mistake, choice, number, whole
 from weft.declared.read import nested
 from weft.project.calendar import CALENDAR
 from weft.project.compaction import CompactionSpec
+from weft.project.provenance import LEAST_SHARE
 
 MOST_SECONDS = 1e12
 """31,000 years: an event time with as much added or taken away is still a timestamp."""
@@ -181,6 +182,10 @@ class WatermarkSpec:
     ] = "hold"
 
 
+RAW = ".raw"
+"""What the name of a stream ends in that holds the records of another one as its source gave them."""
+
+
 @dataclass(frozen=True)
 class HistorySpec:
     """How much of a stream's rows is kept, and how many knots without rows; what somebody still needs always is."""
@@ -211,3 +216,18 @@ class HistorySpec:
             1000,
         ),
     ] = 10_000
+    raw: Annotated[
+        float | None,
+        Key(
+            number(LEAST_SHARE, 1),
+            "The share of its records that is kept as the source gave it too, in `<stream>.raw`; 1 is all of them. "
+            "Of streams with a source: [raw records](../how-to/keep-history.md#raw-records).",
+            1,
+            unsaid="none",
+        ),
+    ] = None
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything ever goes."""
+        return self != HistorySpec(raw=self.raw)

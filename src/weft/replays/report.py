@@ -9,6 +9,7 @@ from typing import Any, Literal
 from weft.lineage.facts import Facts, Output
 from weft.lineage.knot import Knot
 from weft.project.provenance import PROVENANCE
+from weft.project.settings import RAW
 
 What = Literal["knot", "definition", "input", "output", "ledger", "watermark"]
 NOTHING = Output(rows=0, bytes=0, hash="0" * 64)
@@ -49,8 +50,9 @@ def compare(recorded: Knot, found: Facts) -> list[Mismatch]:
     different = [
         _output(recorded, name, recorded.outputs.get(name), found.outputs.get(name))
         for name in sorted({*recorded.outputs, *found.outputs})
-        # What was done to records is told with where it was done, and that is elsewhere now.
-        if not name.endswith(PROVENANCE)
+        # What was done to records is told with where it was done, and that is elsewhere now; what a source gave is
+        # where a replay begins.
+        if not name.endswith((PROVENANCE, RAW))
         and _sum(recorded.outputs.get(name)) != _sum(found.outputs.get(name))
     ]
     if recorded.ledger != found.ledger:

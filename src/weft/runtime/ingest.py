@@ -71,6 +71,8 @@ class Ingest:
         columns = [(name, quoted(name)) for name in self.schema.names]
         weft = arrived(self._run.stream.name)
         system = [(WEFT, weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]
+        if self._run.raw is not None:
+            system.append(("_weft_given", "_given"))
         return select(rows, [[*columns, *system]])
 
     def time(self, pinned: Pinned, written: Written) -> Watermarks:

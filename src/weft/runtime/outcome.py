@@ -165,7 +165,7 @@ def _is_full_stream(target: WovenOutput) -> bool:
 def _kind(target: WovenOutput) -> StreamKind:
     if target.column.endswith("dead"):
         return "dead"
-    named: dict[str, StreamKind] = {"late": "late", "provenance": "provenance"}
+    named: dict[str, StreamKind] = {"late": "late", "provenance": "provenance", "raw": "raw"}
     return named.get(target.column, "side")
 
 

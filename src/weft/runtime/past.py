@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from weft.errors import WeftError
+from weft.lineage.knot import Knot
 from weft.lineage.pin import Pinned
 from weft.locations.location import Location, locate
+from weft.project.settings import RAW
 from weft.replays.leg import Phase
 from weft.replays.report import Mismatch
 from weft.runtime.ingest import arrived
@@ -26,6 +29,7 @@ from weft.sources.stream import open_again
 from weft.streams.log import sha256_of
 from weft.streams.note import TableKnot
 from weft.streams.rows import read_stored, whole
+from weft.streams.table import Table
 
 BLOCK = 1 << 20
 
@@ -65,25 +69,29 @@ def check_files(run: ReplayedPipeline, phase: Phase) -> Iterator[Mismatch]:
                     run, pinned, "the knots that it consumed are others now", recorded, found
                 )
         for parent in pinned.knot.parents:
-            if parent.stream not in run.storage.recorded:
-                continue
-            table = run.tables.open(parent.stream)
-            for knot in table.knots(parent.first - 1, parent.last):
-                for file in knot.files:
-                    if file.path not in sums:
-                        sums[file.path] = _sum(locate(table.path) / file.path)
-                yield from _altered(run, pinned, parent.stream, sums, knot)
+            if parent.stream in run.storage.recorded:
+                table = run.tables.open(parent.stream)
+                for knot in table.knots(parent.first - 1, parent.last):
+                    yield from _altered(run, pinned, parent.stream, table, sums, knot)
+        kept = _given(run, pinned.knot) if run.spec is None else None
+        if kept is not None:
+            stream = f"{run.stream.name}{RAW}"
+            yield from _altered(run, pinned, stream, kept.table, sums, kept.knot)
 
 
 def _altered(
     run: ReplayedPipeline,
     pinned: Pinned,
     stream: str,
-    sums: Mapping[str, str | None],
+    table: Table,
+    sums: dict[str, str | None],
     knot: TableKnot,
 ) -> Iterator[Mismatch]:
     for file in knot.files:
-        found = sums[file.path]
+        where = f"{stream}/{file.path}"
+        if where not in sums:
+            sums[where] = _sum(locate(table.path) / file.path)
+        found = sums[where]
         if found != file.sha256:
             what = "is not what was written" if found else "is gone"
             text = (
@@ -106,6 +114,13 @@ def _sum(file: Location) -> str | None:
 
 
 def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
+    """What a source gave: as it was kept, if all of it was, else from the source once more."""
+    recorded = run.recorded(pinned.knot.number)
+    kept = _given(run, recorded)
+    if kept is not None:
+        return _as_given(run, kept, recorded.number)
+    if run.stream.history.raw is not None and not recorded.ledger.rows_in:
+        return run.spark.createDataFrame([], StructType([*FIELDS]))
     offsets = pinned.knot.offsets
     asked = Again(
         start=offsets.start[0] if offsets.start else None,
@@ -114,6 +129,39 @@ def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
         processing=run.project.processing,
     )
     return open_again(run.spark, run.stream, asked, feed_dir=run.feed)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The raw records of a knot, as they were kept."""
+
+    table: Table
+    knot: TableKnot
+
+
+def _given(run: ReplayedPipeline, knot: Knot) -> _Given | None:
+    """The raw records of a recorded knot that kept all of them, while they are there."""
+    stream = f"{knot.stream}{RAW}"
+    output = knot.outputs.get(stream)
+    if output is None or output.rows < knot.ledger.rows_in:
+        return None
+    assert isinstance(run.storage, Workspace)
+    table = Table(run.spark, run.storage.live.table(stream))
+    found = table.find(knot.number)
+    return _Given(table, found) if found is not None and found.files else None
+
+
+def _as_given(run: ReplayedPipeline, given: _Given, number: int) -> DataFrame:
+    """Raw records in the form in which their source gave them."""
+    stream = f"{run.stream.name}{RAW}"
+    found = whole(given.table, stream, number - 1, number)
+    rows = read_stored(run.spark, found, StructType.fromJson(given.table.schema()))
+    # An id is source/partition/position, and a position may have slashes of its own.
+    place = "length(_weft.source) + length(string(_weft.partition)) + 3"
+    return rows.selectExpr(
+        *("value", "_weft.partition", f"substring(_weft.id, {place}) AS position", "timestamp"),
+        *("header", "bad"),
+    )
 
 
 def _consumed(run: ReplayedPipeline, pinned: Pinned, stream: str) -> DataFrame:

@@ -172,6 +172,11 @@ class RunningPipeline:
             return queued
         return max(queued, min(queued * CATCH_UP, AT_ONCE))
 
+    @property
+    def raw(self) -> float | None:
+        """The share of its records that is kept as its source gives it, where it has one."""
+        return self.stream.history.raw if self.spec is None else None
+
     def begin(self, stream: str) -> int:
         """The knot of an input behind which the first batch begins: rows that are gone by then are never read."""
         if stream not in self._begun:

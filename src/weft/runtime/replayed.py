@@ -112,6 +112,10 @@ class ReplayedPipeline(RunningPipeline):
             after=begun.get("knot", first), script=Script(ends, first_tick=begun.get("tick", 0))
         )
 
+    @property
+    def raw(self) -> None:
+        """What a source gave is kept already."""
+
     def deliver(self, knot: Knot, facts: Facts) -> None:
         """Nothing leaves a replay."""
 

@@ -119,6 +119,7 @@ def _compile(run: RunningPipeline, pinned: Pinned) -> Weave:
         time=run.stream.event_time if run.stream.clock != "inputs" else None,
         timed=run.shape.latest_ms(pinned) is not None,
         provenance=provenance,
+        raw=run.raw,
     )
     if not compiled.pinned:
         run.weaves = {(pinned.knot.rules, provenance): compiled}

@@ -54,6 +54,11 @@ class FilesSource(Source):
 
     together = staticmethod(csv_alone)
 
+    @property
+    def gives_bytes(self) -> bool:
+        """Parquet has types of its own."""
+        return self.format != "parquet"
+
     def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of a directory or pattern of files in raw form."""
         from weft.sources.spark.files import open_files

@@ -79,6 +79,11 @@ class Source:
     changes: ClassVar[bool] = False
     """Whether its records are change events, each of which replaces the row before with its key."""
 
+    @property
+    def gives_bytes(self) -> bool:
+        """Whether its records come as bytes, which are parsed; else they have the types of their columns already."""
+        return True
+
     def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of the source in raw form; what a frame of them holds is said in `stream`."""
         raise SourceError(

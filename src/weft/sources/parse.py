@@ -16,6 +16,8 @@ from weft import kernel
 from weft.schema.change import CHANGE
 from weft.schema.path import ColumnPath, find_path
 from weft.schema.schema import Schema
+from weft.sources.raw import BAD as UNREAD
+from weft.sources.raw import HEADER
 
 Format = Literal["json", "csv", "debezium"]
 
@@ -25,6 +27,7 @@ ID = "_id"
 PARTITION = "_partition"
 POSITION = "_position"
 EVENT_TIME = "_event_time"
+GIVEN = "_given"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
       `_partition` and `_position`.
     - `_event_time`: the declared column; without one, the time that the source gave to the record.
       Of a change whose row has none there, such as a deletion, it is when the change was made.
+    - `_given`: what the source gave, beside the place that is in `_id`; null where that were typed columns.
     """
     parsed = raw.withColumn("_parsed", _parsed(raw, parsing))
     place = parsing.event_time
@@ -71,6 +75,7 @@ def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
         f.col("partition").alias(PARTITION),
         f.col("position").alias(POSITION),
         _event_time(parsing).alias(EVENT_TIME),
+        _given(raw).alias(GIVEN),
     )
 
 
@@ -138,6 +143,20 @@ def _bytes(raw: DataFrame) -> Column:
     if "columns" not in raw.columns:
         return f.col("value")
     return f.coalesce(f.col("value"), f.to_json("columns").cast("binary"))
+
+
+def _given(raw: DataFrame) -> Column:
+    """The columns of the raw form from which a record can be parsed again."""
+    nothing = f.lit(None).cast("string")
+    given = f.struct(
+        "value",
+        "timestamp",
+        *(
+            (f.col(name) if name in raw.columns else nothing).alias(name)
+            for name in (HEADER.name, UNREAD.name)
+        ),
+    )
+    return f.when(f.col("value").isNotNull(), given) if "columns" in raw.columns else given
 
 
 def _event_time(parsing: Parsing) -> Column:

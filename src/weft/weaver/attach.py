@@ -159,7 +159,7 @@ def _event_time(weaver: Weaver, name: str) -> str | None:
 
 def _target(weaver: Weaver, name: str) -> Stream:
     stream = weaver.catalog.stream(name)
-    if stream.kind in ("dead", "late", "provenance"):
+    if stream.kind in ("dead", "late", "provenance", "raw"):
         kept = "is provenance" if stream.kind == "provenance" else f"keeps {stream.kind} records"
         raise RuleError(
             f"Stream '{name}' {kept} as it came to be; it takes no rules.",

@@ -310,4 +310,5 @@ def declared(project: Project) -> Iterator[Pipeline]:
 
 def _written_down(stream: StreamSpec) -> list[Any]:
     """What a pipeline writes beside its stream, where that is anything."""
-    return [] if stream.provenance == LAZY else [codec.to_form(stream.provenance)]
+    beside = [] if stream.provenance == LAZY else [codec.to_form(stream.provenance)]
+    return beside if stream.history.raw is None else [*beside, {"raw": stream.history.raw}]

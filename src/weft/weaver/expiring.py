@@ -7,7 +7,7 @@ then on (a rollback, a replay, a fill) counts with it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from weft.operations.expiry import ExpiryVerdict, KnotRows, RowNeed, decide
 from weft.operations.operation import Operation
 from weft.operations.run import OperationBusyError
 from weft.operations.step import Expire, Rerun, Step
-from weft.project.settings import HistorySpec
+from weft.project.settings import RAW, HistorySpec
 from weft.weaver.catalog import Pipeline
 from weft.weaver.fills import NOT_YET
 from weft.weaver.knots import line
@@ -64,7 +64,7 @@ def history_of(weaver: Weaver, stream: str) -> HistorySpec:
     """What the project says of a stream's rows; what it says of a stream goes for those that are written beside it."""
     project, known = weaver.catalog.project(), weaver.catalog.stream(stream)
     own = project.streams.get(stream)
-    if own is not None and own.history != HistorySpec():
+    if own is not None and own.history.is_limited:
         return own.history
     origin = project.streams.get(known.origin)
     return origin.history if origin is not None else HistorySpec()
@@ -79,7 +79,7 @@ async def plan_expiry(weaver: Weaver, request: Mapping[str, Any]) -> tuple[Step,
     """The steps that let go of what a stream need not keep; none where there is nothing."""
     stream = str(request["stream"])
     history = history_of(weaver, stream)
-    if history == HistorySpec():
+    if not history.is_limited:
         raise NoHistoryLimitError(
             f"Stream '{stream}' keeps all of its rows: the project says no `history` of it.",
             hint=f"Say `streams: {{{stream}: {{history: {{keep_days: 30}}}}}}` and `weft apply`.",
@@ -157,19 +157,23 @@ async def decided(
     return decide(
         history_of(weaver, stream),
         kept,
-        list(needs_of(weaver, stream, reach, operations)),
+        list(needs_of(weaver, stream, kept, reach, operations)),
         now=weaver.clock.now(),
         expired=expired_upto(weaver.records, stream),
     )
 
 
 def needs_of(
-    weaver: Weaver, stream: str, reach: Mapping[str, Reach], operations: Iterable[Operation]
+    weaver: Weaver,
+    stream: str,
+    kept: Sequence[KnotRows],
+    reach: Mapping[str, Reach],
+    operations: Iterable[Operation],
 ) -> Iterator[RowNeed]:
-    """Who needs which rows of a stream."""
-    origin = weaver.catalog.stream(stream).origin
-    if origin == stream:
-        yield RowNeed((weaver.knots.head(stream).number or 1) - 1, "its newest knot")
+    """Who needs which rows of a stream; `kept` are those that it has."""
+    newest = _newest(weaver, stream, kept)
+    if newest is not None:
+        yield RowNeed(newest - 1, "its newest knot")
     for pipeline in readers_of(weaver, stream):
         oldest = _oldest(weaver, pipeline, reach.get(pipeline.name))
         after = _begun(weaver, oldest, stream) if oldest is not None else 0
@@ -180,6 +184,18 @@ def needs_of(
     for operation in operations:
         if operation.kind == "replay" and not operation.is_over:
             yield from _replayed(weaver, stream, operation)
+
+
+def _newest(weaver: Weaver, stream: str, kept: Sequence[KnotRows]) -> int | None:
+    """The newest live knot that a stream has; what is diverted from another has few of that one's."""
+    origin = weaver.catalog.stream(stream).origin
+    if origin == stream:
+        return weaver.knots.head(stream).number
+    for one in reversed(kept):
+        knot = weaver.knots.find(origin, one.number)
+        if knot is not None and knot.status is Status.COMPLETE:
+            return one.number
+    return None
 
 
 def _oldest(weaver: Weaver, pipeline: Pipeline, reach: Reach | None) -> Knot | None:
@@ -206,7 +222,7 @@ def _begun(weaver: Weaver, knot: Knot, stream: str) -> int:
 
 def _replayed(weaver: Weaver, stream: str, operation: Operation) -> Iterator[RowNeed]:
     for leg in (step.leg for step in operation.steps if isinstance(step, Rerun)):
-        if stream in leg.streams:
+        if stream in (*leg.streams, f"{leg.stream}{RAW}"):
             yield RowNeed(leg.after, operation.id)
         begin = weaver.knots.find(leg.stream, leg.begin) if leg.begin else None
         if stream in leg.recorded:

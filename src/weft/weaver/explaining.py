@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -14,6 +15,7 @@ from weft.lineage.knot import Knot
 from weft.lineage.provenance import record_provenance
 from weft.project.definition import PipelineSpec
 from weft.project.provenance import PROVENANCE
+from weft.project.settings import RAW
 from weft.replays.leg import Leg
 from weft.replays.request import ReplayRequest
 from weft.replays.walked import WalkedKnot, WalkedRow
@@ -48,8 +50,8 @@ async def find_places(weaver: Weaver, stream: str, id: str) -> list[RecordPlace]
 
 
 def _holding(weaver: Weaver) -> list[Stream]:
-    """The streams that hold records; those that hold what was done to them are not among them."""
-    return [one for one in weaver.catalog.streams() if one.kind != "provenance"]
+    """The streams that hold records; those that say what they were and what was done to them are not among them."""
+    return [one for one in weaver.catalog.streams() if one.kind not in ("provenance", "raw")]
 
 
 async def _look(weaver: Weaver, id: str, spans: Mapping[str, tuple[int, ...]]) -> list[RecordPlace]:
@@ -127,7 +129,7 @@ async def explain(weaver: Weaver, place: RecordPlace, looking: Looking) -> Expla
         return replace(found, note=error.message)
     spec = weaver.catalog.version(leg.phases[-1].project).pipelines.get(knot.pipeline)
     if spec is None:
-        found = replace(found, source=_source(place))
+        found = replace(found, source=_source(place), raw=await _raw(weaver, found.id, knot))
     if spec is None or spec.steps or knot.rules:
         found = await _with_steps(weaver, found, leg)
     if knot.provenance is not None and place.stream == knot.stream:
@@ -219,6 +221,21 @@ def _source(place: RecordPlace) -> str:
     mark: Mapping[str, Any] = place.row.get("_weft") or {}
     position = place.id.split("/", 2)[-1]
     return f"{mark.get('source')}, partition {mark.get('partition')}, position {position}"
+
+
+async def _raw(weaver: Weaver, id: str, knot: Knot) -> str | None:
+    """What a source gave for a record, where that was kept and is not gone."""
+    stream = f"{knot.stream}{RAW}"
+    if stream not in knot.outputs or knot.number <= expired_upto(weaver.records, stream):
+        return None
+    places = await _look(weaver, id, {stream: (knot.number - 1, knot.number)})
+    value: str | None = places[-1].row["value"] if places else None
+    if value is None:
+        return None
+    try:
+        return base64.b64decode(value).decode()
+    except UnicodeDecodeError:
+        return value
 
 
 async def _with_parents(

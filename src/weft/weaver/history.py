@@ -110,7 +110,7 @@ async def _history(weaver: Weaver, stream: Stream, told: Mapping[str, Any] | Non
         rows=sum(one.rows for one in kept),
         bytes=sum(one.bytes for one in kept),
     )
-    if found.keeps != HistorySpec() and told is not None:
+    if found.keeps.is_limited and told is not None:
         found = replace(found, next=await _next(weaver, stream.name, kept))
     if stream.origin != stream.name or told is None or stream.pipeline not in told:
         return found

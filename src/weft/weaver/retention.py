@@ -13,7 +13,6 @@ from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.operations.operation import Operation
 from weft.operations.step import Expire, Forget
-from weft.project.settings import HistorySpec
 from weft.weaver.compacting import is_due, plan_compaction
 from weft.weaver.expiring import history_of
 from weft.weaver.trimming import plan_trim
@@ -49,7 +48,7 @@ class Retention:
     def limited(self) -> list[str]:
         """The streams that do not keep everything."""
         names = self._streams()
-        return [name for name in names if history_of(self._weaver, name) != HistorySpec()]
+        return [name for name in names if history_of(self._weaver, name).is_limited]
 
     async def _run(self) -> None:
         while True:

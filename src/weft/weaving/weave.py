@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.project.provenance import LAZY, PROVENANCE, ProvenanceSpec
+from weft.project.settings import RAW
 from weft.schema.path import find_path
 from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import WEFT, WEFT_TYPE
@@ -21,7 +22,7 @@ from weft.steps.step import Function, Step, composed_version
 from weft.weaving.apply import apply, held
 from weft.weaving.cloth import Call, Cloth, Layers, Moment, Verdict
 from weft.weaving.rule import Rule
-from weft.weaving.trail import SHARES, Trail, Transformation, share
+from weft.weaving.trail import SALT, SHARES, Trail, Transformation, share
 
 __all__ = ["SHARES", "Call", "Layers", "Moment", "Verdict", "Weave", "WovenOutput", "compile_weave"]
 
@@ -75,6 +76,7 @@ def compile_weave(
     time: str | None = None,
     timed: bool = False,
     provenance: ProvenanceSpec = LAZY,
+    raw: float | None = None,
 ) -> Weave:
     """Compile the steps of a pipeline and the rules on the streams it writes into stages.
 
@@ -83,10 +85,12 @@ def compile_weave(
     `_weft_late`, `_weft_dead` and `_weft_control` too, and rows without `_weft`, which only carry those. `time`
     names the column that is the event time after the steps, where they may have changed it. With `timed` the frame
     ends in `partition` and `event_time` of every row too, whatever a rule makes of it. `provenance` says of which
-    rows it ends in what was done to them too.
+    rows it ends in what was done to them too, `raw` of which share in what their source gave: that is in `_weft_given`.
     """
     cloth = Cloth(schema, list(schema.names), [], moment, functions)
-    carried = begin_cloth(cloth, operator=operator)
+    carried = begin_cloth(cloth, operator=operator, given=raw is not None)
+    if raw is not None:
+        _keep_given(cloth, key, raw)
     if provenance != LAZY:
         cloth.trail = Trail(provenance)
         cloth.trail.begin(cloth, [place for name in key if (place := _place(name, cloth))])
@@ -97,15 +101,23 @@ def compile_weave(
         retime(cloth, time)
     targets: list[WovenOutput] = []
     _apply_rules(cloth, stream, key, rules, targets, depth=0)
-    _finish(cloth, stream, targets, carried, times=_times(time) if timed else {})
+    _finish(
+        cloth,
+        stream,
+        targets,
+        carried,
+        raw=raw is not None,
+        times=_times(time) if timed else {},
+    )
     taken = () if cloth.trail is None else tuple(cloth.trail.taken)
     return Weave(tuple(cloth.stages), tuple(targets), tuple(cloth.verdicts), cloth.pinned, taken)
 
 
-def begin_cloth(cloth: Cloth, *, operator: bool) -> list[str]:
+def begin_cloth(cloth: Cloth, *, operator: bool, given: bool = False) -> list[str]:
     """What every row has before the first step; returns what an operator's rows carry along."""
     carried = ["late", "control", "dead"] if operator else []
-    cloth.hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in carried)]
+    brought = [*carried, "given"] if given else carried
+    cloth.hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in brought)]
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))
     passed = cloth.code(Verdict("passed", "operator"))
     cloth.select(
@@ -117,6 +129,17 @@ def begin_cloth(cloth: Cloth, *, operator: bool) -> list[str]:
     )
     cloth.hide("_weft_bad")
     return carried
+
+
+def _keep_given(cloth: Cloth, key: Sequence[str], raw: float) -> None:
+    """Set aside what the source gave before anything is done to it: of a share of the keys, and what is unread."""
+    given = {name: f"_weft_given.{name}" for name in ("value", "timestamp", "header", "bad")}
+    kept = "_weft IS NOT NULL AND _weft_given IS NOT NULL"
+    if raw < 1:
+        places = [place for name in key if (place := _place(name, cloth))]
+        kept += f" AND (_weft_verdict IS NOT NULL OR {share(SALT, places, round(raw * SHARES))})"
+    cloth.select(_weft_kept=f"CASE WHEN {kept} THEN {_struct({**given, WEFT: WEFT})} END")
+    cloth.hide("_weft_given")
 
 
 def _note(cloth: Cloth, step: Step, by: str, condition: str | None = None) -> None:
@@ -234,6 +257,7 @@ def _finish(
     targets: list[WovenOutput],
     carried: Sequence[str],
     *,
+    raw: bool,
     times: Mapping[str, str],
 ) -> None:
     diverted = [WovenOutput("dead", f"{stream}.dead")]
@@ -246,6 +270,9 @@ def _finish(
         told["provenance"] = cloth.trail.finish(cloth, dead=codes, sides=list(sides))
         told["hash"] = cloth.trail.left()
         diverted.append(WovenOutput("provenance", f"{stream}{PROVENANCE}"))
+    if raw:
+        told["raw"] = "_weft_kept"
+        diverted.append(WovenOutput("raw", f"{stream}{RAW}"))
     brought = " ELSE _weft_dead" if "dead" in carried else ""
     cloth.finish(
         {
