@@ -50,6 +50,16 @@ PROJECT: dict[str, Any] = {
 }
 
 
+MARK = """
+import weft
+
+
+@weft.function(adds={{"mark": "string"}})
+def mark(record: dict) -> dict:
+    return {{**record, "mark": "{mark}"}}
+"""
+
+
 def orders(batch: int) -> list[dict[str, Any]]:
     return [
         {
@@ -223,6 +233,90 @@ def test_after_a_rollback_what_is_live_verifies(run: Play) -> None:
         assert replay(run, stream, after=1)["verified"] is True
     gone = run.api.post("/replays", json={"stream": "clean-orders", "upto": 5})
     assert gone.json()["code"] == "replay.not-live"
+
+
+@pytest.mark.parametrize("stream", ["clean-orders", "revenue"])
+def test_knots_behind_others_that_were_rolled_back_are_run_from_the_live_one_before(
+    run: Play, stream: str
+) -> None:
+    run.rollback("orders", to=3)
+    first, *_, last = [knot.number for knot in run.knots(stream) if knot.number > 3]
+    assert first > 4
+    found = replay(run, stream, after=first - 1, upto=last)
+    assert found["verified"] is True
+    assert (found["after"], found["first_knot"]) == (3, first)
+    assert f"knots {first} to {last} of {stream}" in found["steps"][-2]
+
+
+def test_what_was_tried_behind_knots_that_were_rolled_back_brings_none_of_them_back(
+    run: Play,
+) -> None:
+    run.attach(stream="clean-orders", id="big", steps=[{"set": {"total": "total * 100"}}])
+    run.feed("orders", orders(6))
+    run.retire("big")
+    run.rollback("clean-orders", to=3)
+    gone = [k.number for k in run.knots("clean-orders", all=True) if 3 < k.number <= 7]
+    first = min(knot.number for knot in run.knots("clean-orders") if knot.number > 3)
+    rule = {"stream": "clean-orders", "steps": [{"filter": "country = 'AT'"}]}
+    tried = replay(run, "clean-orders", after=first - 1, change={"rules": [rule]})
+    done = run.api.post(f"/replays/{tried['id']}/promote?author=ada").json()
+    assert done["status"] == "done", done
+    run.settle()
+    live = [knot.number for knot in run.knots("clean-orders")]
+    assert live[:3] == [1, 2, 3] and not set(live) & set(gone)
+    later = [row for row in run.rows("clean-orders") if row["id"] >= 30]
+    assert later and {row["country"] for row in later} == {"AT"}
+    assert max(row["total"] for row in later) < 10
+    [attached] = run.api.get("/rules?active=true").json()
+    assert attached["author"] == "ada"
+
+
+def test_a_what_if_is_compared_with_what_ran_and_not_with_what_is_deployed(run: Play) -> None:
+    def defined(**pipelines: Any) -> dict[str, Any]:
+        return {**PROJECT, "pipelines": {**PROJECT["pipelines"], **pipelines}}
+
+    strict = {**PROJECT["pipelines"]["clean"], "steps": [{"filter": "total > 100"}]}
+    run.apply(defined(clean=strict))
+    wide = {**PROJECT["pipelines"]["revenue"], "window": {"type": "tumbling", "size_ms": 20_000}}
+    form = load(defined(clean=strict, revenue=wide)).to_dict()
+    found = replay(run, "revenue", after=0, upto=6, change={"project": form})
+    assert [leg["stream"] for leg in found["legs"]] == ["clean-orders", "revenue"]
+    assert found["comparison"]["extra"] == found["comparison"]["same"] == 0
+    assert found["comparison"]["missing"] > 0
+    deployed = load(defined(clean=strict)).to_dict()
+    found = replay(run, "clean-orders", after=0, upto=6, change={"project": deployed})
+    assert found["comparison"]["missing"] == 12
+    # A setting is changed in what ran: the filter of today is nothing to it.
+    settings = {"pipelines.revenue.window.size_ms": 20_000}
+    found = replay(run, "revenue", after=0, upto=6, change={"settings": settings})
+    assert [leg["stream"] for leg in found["legs"]] == ["revenue"]
+    assert found["comparison"]["extra"] > 0
+    settings = {"pipelines.revenue.window.size_ms": 10_000}
+    asked = {"stream": "revenue", "after": 0, "upto": 6, "change": {"settings": settings}}
+    assert run.api.post("/replays", json=asked).json()["code"] == "replay.no-effect"
+
+
+def test_another_version_of_a_function_is_tried_on_knots_of_before_it(tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text(MARK.format(mark="old"))
+    clean = {"from": "orders", "steps": [{"function": "rules:mark"}], "to": "clean-orders"}
+    project = {**PROJECT, "pipelines": {"clean": clean}}
+    with play(project, storage=tmp_path / "s", folder=tmp_path) as run:
+        run.feed("orders", orders(0))
+        (tmp_path / "rules.py").write_text(MARK.format(mark="new"))
+        fixed = load(project, folder=tmp_path)
+        run.api.put("/project", json=fixed.to_dict()).raise_for_status()
+        run.settle()
+        run.feed("orders", orders(1))
+        [version] = {one.version for one in fixed.functions.values()}
+        change = {"functions": {"rules:mark": version[:12]}}
+        found = replay(run, "clean-orders", after=0, upto=1, change=change)
+        assert found["comparison"]["by_column"] == {"mark": 4}
+        asked = {"stream": "clean-orders", "after": 1, "upto": 2, "change": change}
+        assert run.api.post("/replays", json=asked).json()["code"] == "replay.no-effect"
+        done = run.api.post(f"/replays/{found['id']}/promote").json()
+        assert done["status"] == "done", done
+        run.settle()
+        assert {row["mark"] for row in run.rows("clean-orders")} == {"new"}
 
 
 @pytest.mark.parametrize("point", ["weave", "between"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from weft.cli.output import Printer
 
 PAGE = 1000
+NOT_RUN = (126, 127)
+"""What a shell ends with when a command is not there, or may not be run."""
 
 
 @click.command(cls=Command)
@@ -70,14 +73,20 @@ def _by_script(terminal: Terminal, stream: str, good: int, bad: int, script: str
     from weft.errors import WeftError
     from weft.replays.bisect import first_bad
 
-    knots = terminal.get("/knots", stream=stream, limit=PAGE, before=bad + 1)
-    numbers = sorted(
-        one["number"] for one in knots if one["status"] == "COMPLETE" and one["number"] > good
-    )
+    if good >= bad:
+        raise click.UsageError(f"--bad {bad} does not come after --good {good}.")
+    numbers = sorted(_live(terminal, stream, good, bad))
 
     async def is_good(number: int) -> bool:
         known = {"WEFT_STREAM": stream, "WEFT_KNOT": str(number), "WEFT_WEAVER": terminal.address}
         done = subprocess.run(script, shell=True, env={**os.environ, **known}, check=False)
+        if done.returncode in NOT_RUN:
+            raise WeftError(
+                f"The command could not be run (status {done.returncode}), so it says nothing of knot {number}.",
+                code="bisect.not-run",
+                domain="user",
+                hint="Give a command that a shell finds and may run.",
+            )
         return done.returncode == 0
 
     first = asyncio.run(first_bad(numbers, is_good))
@@ -96,6 +105,19 @@ def _by_script(terminal: Terminal, stream: str, good: int, bad: int, script: str
         "rows": [],
         "changes": changes,
     }
+
+
+def _live(terminal: Terminal, stream: str, good: int, bad: int) -> Iterator[int]:
+    """The live knots after one and up to another, page by page."""
+    before = bad + 1
+    while before > good + 1:
+        knots = terminal.get("/knots", stream=stream, limit=PAGE, before=before)
+        for one in knots:
+            if one["status"] == "COMPLETE" and one["number"] > good:
+                yield one["number"]
+        if len(knots) < PAGE:
+            return
+        before = knots[-1]["number"]
 
 
 def _render(output: Printer, found: dict[str, Any]) -> None:

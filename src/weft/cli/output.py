@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from rich.cells import cell_len
@@ -49,7 +50,7 @@ class Printer:
     """Prints to standard output; pipes get the same text, unwrapped and without colours."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+        self.console = console or Console(highlight=False, markup=False)
         if not self.console.is_terminal:
             self.console.width = PIPED_WIDTH
 
@@ -60,7 +61,7 @@ class Printer:
 
     def line(self, text: str = "", *, style: str | None = None) -> None:
         """One line, as it is."""
-        self.console.print(Text(text), style=style, soft_wrap=True)
+        self.console.print(Text(text.translate(_MARKS)), style=style, soft_wrap=True)
 
     def table(
         self,
@@ -223,7 +224,7 @@ def _year(number: int) -> str:
 def _is_number(values: Sequence[Any]) -> bool:
     """Whether a column holds numbers and nothing else."""
     known = [value for value in values if value is not None]
-    return bool(known) and all(isinstance(value, int | float) for value in known)
+    return bool(known) and all(isinstance(value, int | float | Decimal) for value in known)
 
 
 def _fitted(widths: Sequence[int], order: Sequence[Sequence[int]], room: int) -> list[int]:
@@ -248,4 +249,12 @@ def _cell(value: Any) -> Text:
     if isinstance(value, bool):
         return Text("yes" if value else "no")
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    return Text(text, style=STYLES.get(text, ""))
+    return Text(text.translate(_MARKS | _BREAKS), style=STYLES.get(text, ""))
+
+
+_MARKS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
+"""What a terminal would take for a command, written out."""
+_BREAKS = {ord("\n"): "\\n", ord("\t"): "\\t"}
+"""What would break a row of a table."""

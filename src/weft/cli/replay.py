@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,15 @@ def knot_range(
     """`3..9`, or `7` alone."""
     if text is None:
         return None
-    first, dots, last = text.partition("..")
-    try:
-        return int(first), int(last if dots else first)
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is not FIRST..LAST, such as 3..9.") from None
+    said = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", text.strip(), re.ASCII)
+    if said is None:
+        raise click.BadParameter(f"'{text}' is not FIRST..LAST, such as 3..9.")
+    first, last = int(said[1]), int(said[2] or said[1])
+    if not 1 <= first <= last:
+        raise click.BadParameter(
+            f"'{text}' has no knots: they are counted from 1, the first one first."
+        )
+    return first, last
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
@@ -52,11 +57,19 @@ def _records(texts: tuple[str, ...]) -> dict[str, list[Any]]:
     for name, file in _pairs(texts, "--add").items():
         try:
             lines = Path(file).read_text().splitlines()
-            found[name] = [json.loads(line) for line in lines if line.strip()]
         except (OSError, ValueError) as error:
             raise click.BadParameter(
-                f"{file} cannot be read as one JSON record a line: {error}", param_hint="--add"
+                f"{file} cannot be read: {error}", param_hint="--add"
             ) from None
+        found[name] = []
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                found[name].append(json.loads(line))
+            except ValueError as error:
+                told = f"Line {number} of {file} is not a record in JSON: {error}"
+                raise click.BadParameter(told, param_hint="--add") from None
     return found
 
 
@@ -160,7 +173,7 @@ def run(
 
     body = {
         "stream": stream,
-        "after": None if knots is None else max(0, knots[0] - 1),
+        "after": None if knots is None else knots[0] - 1,
         "upto": None if knots is None else knots[1],
         "since": since,
         "until": until,
@@ -264,14 +277,23 @@ def _watched(terminal: Terminal, found: dict[str, Any]) -> dict[str, Any]:
     from weft.cli.progress import Counting
 
     path = path_to("replays", found["id"])
-    with Counting(terminal) as counting:
-        while found["status"] in ("running", "waiting", "aborting"):
-            progress = found["progress"]
-            if progress:
-                what = f"Running {progress['pipeline']} again"
-                counting.show(what, progress["done"], progress["knots"])
-            time.sleep(0.2)
-            found = terminal.weaver.call("GET", path)
+    try:
+        with Counting(terminal) as counting:
+            while found["status"] in ("running", "waiting", "aborting"):
+                progress = found["progress"]
+                if progress:
+                    what = f"Running {progress['pipeline']} again"
+                    counting.show(what, progress["done"], progress["knots"])
+                time.sleep(0.2)
+                found = terminal.weaver.call("GET", path)
+    except KeyboardInterrupt:
+        name = found["id"]
+        click.echo(
+            f"{name} goes on without you: `weft replay show {name}` says how far it is, "
+            f"`weft operation abort {name}` gives it up.",
+            err=True,
+        )
+        raise
     return found
 
 
@@ -279,7 +301,7 @@ def render_replay(output: Printer, found: dict[str, Any]) -> None:
     """What a replay does, and what came of it."""
     for warning in found["warnings"]:
         output.line(f"Differs from when it ran: {warning}", style="yellow")
-    knots = f"knots {found['after'] + 1} to {found['upto']} of {found['stream']}"
+    knots = f"knots {found['first_knot']} to {found['upto']} of {found['stream']}"
     if found["status"] == "planned":
         output.line(f"To replay {knots}:")
         for number, step in enumerate(found["steps"], start=1):
@@ -287,7 +309,9 @@ def render_replay(output: Printer, found: dict[str, Any]) -> None:
         return
     output.line(f"{found['id']}: {knots} ({found['status']})")
     if found["error"]:
-        output.line(f"{found['error']['detail']}", style="red")
+        output.line(found["error"]["message"], style="red")
+        if hint := found["error"].get("hint"):
+            output.line(hint, style="dim")
     for leg in found["legs"]:
         speed = f"{leg['rows'] / leg['seconds']:,.0f} rows/s" if leg["seconds"] else ""
         output.line(
@@ -309,7 +333,7 @@ def render_replay(output: Printer, found: dict[str, Any]) -> None:
 
 def render_comparison(output: Printer, compared: dict[str, Any]) -> None:
     """Rows that are the same, changed, missing and extra, with examples."""
-    from weft.cli.rows import text_of
+    from weft.cli.rows import exact, text_of
 
     output.line()
     names = ("same", "changed", "missing", "extra")
@@ -320,7 +344,7 @@ def render_comparison(output: Printer, compared: dict[str, Any]) -> None:
     if compared["totals"]:
         output.table(
             ["TOTAL OF", "RECORDED", "REPLAYED"],
-            ([name, *sides] for name, sides in compared["totals"].items()),
+            ([name, *map(exact, sides)] for name, sides in compared["totals"].items()),
             empty="",
         )
     if compared["examples"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from weft.locations.location import Location
 from weft.project.provenance import PROVENANCE
 from weft.schema.change import KEY_PROPERTY
 from weft.schema.weft import WEFT
-from weft.sinks.document import to_text
+from weft.sinks.document import finite, to_text
 from weft.sinks.rows import to_records
 from weft.streams.current import current
 from weft.streams.delta import open_table
@@ -113,9 +114,19 @@ def render_rows(output: Printer, rows: list[dict[str, Any]]) -> None:
     columns = list(rows[0]) if rows else []
     output.table(
         columns,
-        ([text_of(row[name]) for name in columns] for row in rows),
+        ([_data(row[name]) for name in columns] for row in rows),
         empty="The stream has no rows.",
     )
+
+
+def _data(value: Any) -> Any:
+    """A value of a row as a cell: with all its digits, and an empty text unlike none."""
+    return '""' if value == "" else exact(text_of(value))
+
+
+def exact(value: Any) -> Any:
+    """A number with all its digits; tables round others."""
+    return Decimal(repr(value)) if isinstance(value, float) else value
 
 
 def plain(value: Any) -> Any:
@@ -126,7 +137,9 @@ def plain(value: Any) -> Any:
         return [plain(inner) for inner in value]
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    return value if isinstance(value, bool | int | float | str | None) else to_text(value)
+    if isinstance(value, float):
+        return finite(value)
+    return value if isinstance(value, bool | int | str | None) else to_text(value)
 
 
 def text_of(value: Any) -> Any:

@@ -17,6 +17,7 @@ from weft.cli.terms import AS_NOW, asked, given, recorded, terms_options
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
+    from weft.scaling.arrivals import Arrivals
 
 
 arrivals_option = click.option(
@@ -31,6 +32,10 @@ pipeline_option = click.option(
     metavar="PIPELINE",
     help="The load of a pipeline as it was measured by the minute, of a week at most.",
 )
+
+
+LONGEST_S = 366 * 86_400.0
+"""A rate goes on for a year at most."""
 
 
 @click.group(cls=Group)
@@ -126,6 +131,7 @@ def contest(
         "of": pipeline or str(file),
         "start": arrivals.start.isoformat(),
         "missing": arrivals.missing,
+        **_load(arrivals),
     }
     form["capacity"] = 1 / terms.cost_s
     terminal.show(form, _render_contest)
@@ -147,7 +153,7 @@ def contest(
 @click.option(
     "--for",
     "seconds",
-    type=click.FloatRange(min=2),
+    type=click.FloatRange(min=2, max=LONGEST_S),
     default=3600.0,
     show_default=True,
     metavar="SECONDS",
@@ -208,7 +214,30 @@ def ask(
         terms = asked(**said)
     terms = replace(terms, cost_s=terms.cost_s * cost)
     found = to_form(what_if(arrivals, terms, executors=executors))
-    terminal.show(found | {"objective_s": terms.objective_s}, _render_answer)
+    load = {"objective_s": terms.objective_s, **_load(arrivals)}
+    terminal.show(found | load, _render_answer)
+
+
+def _load(arrivals: Arrivals) -> dict[str, Any]:
+    """What was read: how many records, over how long, and whether each or how many of them had a line."""
+    return {
+        "records": float(arrivals.total[-1]),
+        "span_s": arrivals.span_s,
+        "form": arrivals.form,
+        "step_s": arrivals.step_s,
+        "start": arrivals.start.isoformat(),
+    }
+
+
+def _came(found: dict[str, Any]) -> str:
+    """A load in a few words."""
+    from weft.cli.output import moment
+
+    read = f"counted every {found['step_s']:g} s" if found["form"] == "counts" else "one a line"
+    hours = found["span_s"] / 3600
+    return (
+        f"{found['records']:,.0f} records ({read}) in {hours:,.1f} h from {moment(found['start'])}"
+    )
 
 
 def _rate(text: str | None) -> tuple[float, float | None]:
@@ -265,8 +294,9 @@ def _render_decisions(output: Printer, found: list[dict[str, Any]]) -> None:
 
 def _render_contest(output: Printer, found: dict[str, Any]) -> None:
     days = found["intervals"] * found["terms"]["interval_s"] / 86_400
+    output.line(f"{_came(found)}.")
     output.line(
-        f"{days:.1f} days from {found['start']}; an executor serves {found['capacity']:.4g} a second; "
+        f"{days:.1f} days are played; an executor serves {found['capacity']:.4g} a second; "
         f"the optimum is {found['optimum_hours']:,.1f} executor-hours."
     )
     output.line()
@@ -294,12 +324,13 @@ def _render_answer(output: Printer, found: dict[str, Any]) -> None:
     broken = found["breaks_at"]
     output.fields(
         {
+            "what comes": _came(found),
             "executors": found["executors"] or "as the reactive rule says",
             "within objective": f"{found['within'] * 100:.2f} % of the time",
             "longest lag": f"{found['longest_lag_s']:.0f} s",
             "breaks": moment(broken) if broken else "never",
             "back": moment(found["back_at"]) if found["back_at"] else ("never" if broken else None),
             "executor-hours": f"{found['hours']:,.1f}, at best {found['optimum_hours']:,.1f}",
-            "always enough": found["enough"],
+            "always enough": found["enough"] or "no number",
         }
     )

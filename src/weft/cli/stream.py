@@ -41,7 +41,7 @@ def show(terminal: Terminal, name: str) -> None:
 
 
 @stream.command()
-@click.argument("name", metavar="STREAM", required=False, shell_complete=completion.streams)
+@click.argument("name", metavar="[STREAM]", required=False, shell_complete=completion.streams)
 @asks_weaver
 def head(terminal: Terminal, name: str | None) -> None:
     """The newest knot of STREAM, or of all, with its whole hash: keep it elsewhere, and history is proven by it."""
@@ -95,7 +95,7 @@ def rows(
 
 
 @stream.command()
-@click.argument("name", metavar="STREAM", required=False, shell_complete=completion.streams)
+@click.argument("name", metavar="[STREAM]", required=False, shell_complete=completion.streams)
 @asks_weaver
 def watermarks(terminal: Terminal, name: str | None) -> None:
     """How far event time has come, in STREAM or in all: each partition, its lag, what holds the minimum back."""

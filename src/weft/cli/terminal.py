@@ -92,8 +92,9 @@ class Terminal:
         from weft.loading.problem import ProjectError
         from weft.loading.render import render
 
-        assert isinstance(error, ProjectError)
-        click.echo(render(error), err=True)
+        # One that the weaver told has lost its class on the way.
+        told = ProjectError(error.message, hint=error.hint, **error.ids)
+        click.echo(render(told), err=True)
 
     @contextmanager
     def wait(self, doing: str) -> Iterator[None]:

@@ -116,6 +116,8 @@ def parse(text: str) -> exp.Expression:
         errors = getattr(failure, "errors", None) or [{}]
         place = errors[0].get("highlight") or ""
         reason = str(errors[0].get("description") or "it cannot be parsed").rstrip(".")
+        if "<class" in reason:  # of the parser's own, which say nothing to who wrote this
+            reason = "something is missing"
         if tokens[0].token_type in _STATEMENTS:
             raise _statement() from failure
         raise _syntax(text, f"{reason}, near {place!r}" if place else reason) from failure

@@ -31,9 +31,9 @@ class OperationMissingError(WeftError):
     code = "operation.missing"
     domain = "missing"
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, kind: str = "operation") -> None:
         super().__init__(
-            f"There is no operation '{name}'.", hint="See `weft operation list`.", operation=name
+            f"There is no {kind} '{name}'.", hint=f"See `weft {kind} list`.", operation=name
         )
 
 

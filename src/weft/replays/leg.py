@@ -47,10 +47,14 @@ class Leg:
     """The inputs that are read as they are recorded; the others are those of an earlier leg."""
     state: KeptState | None = None
     stateful: bool = False
+    redefined: bool = False
+    """Whether it runs another definition than the one that ran."""
     edits: bool = False
     """Whether the recorded rows themselves are changed, in place of running the pipeline that made them."""
     unlike: tuple[str, ...] = ()
     """What is installed and differs from what was when a function that it calls was declared."""
+    first: int = 0
+    """The first knot that it runs for its own sake; those between it and `after` were rolled back."""
     knots: int = 0
     rows: int = 0
     bytes: int = 0
@@ -59,7 +63,7 @@ class Leg:
 
     def describe(self) -> str:
         """What it does, in a line."""
-        knots = f"knots {self.after + 1} to {self.upto} of {self.stream}"
+        knots = f"knots {self.first or self.after + 1} to {self.upto} of {self.stream}"
         if self.edits:
             return f"change the recorded rows of {knots}"
         start = ""

@@ -16,6 +16,7 @@ from weft.runtime.fill import one_rule
 from weft.runtime.weaving import run_stages
 from weft.schema.schema import Schema
 from weft.schema.weft import WEFT
+from weft.sinks.document import finite
 from weft.streams.rows import Chunk, read, recent
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
@@ -127,7 +128,8 @@ def _records(frame: DataFrame) -> list[dict[str, Any]]:
 
 def _differing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     names = dict.fromkeys([*_user(before), *_user(after)])
-    return [name for name in names if before.get(name) != after.get(name)]
+    # As JSON holds them: NaN is no other value than NaN.
+    return [name for name in names if plain(before.get(name)) != plain(after.get(name))]
 
 
 def _user(row: dict[str, Any]) -> dict[str, Any]:
@@ -135,11 +137,13 @@ def _user(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it; bytes are base64, as in sinks."""
+    """A value as JSON can hold it; bytes are base64, and what is no number is a word, as in sinks."""
     if isinstance(value, dict):
         return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [plain(inner) for inner in value]
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
-    return value if isinstance(value, bool | int | float | str | None) else str(value)
+    if isinstance(value, float):
+        return finite(value)
+    return value if isinstance(value, bool | int | str | None) else str(value)

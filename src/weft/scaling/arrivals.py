@@ -27,8 +27,12 @@ Series = NDArray[np.float64]
 MOST_STEPS = 10_000_000
 """A span of ten million steps is more than a hundred days of seconds; beyond it a time is most likely wrong."""
 EVEN_SHARE = 0.9
+COUNTS = frozenset(("count", "counts", "records", "events", "requests", "arrivals", "n", "value"))
+"""What a column of counts may be called."""
 EPOCH_SCALES = ((1e11, 1e9), (1e14, 1e6), (1e17, 1e3), (float("inf"), 1.0))
 """Numbers since the epoch below each limit are seconds, milliseconds, microseconds, nanoseconds."""
+LATEST_NS = 2.0**62
+"""A time in 2116; what is later is no time of a record."""
 PART = 1_000_000
 
 
@@ -106,12 +110,16 @@ class _FileLines:
 
     times: NDArray[np.int64]
     numbers: Series | None
+    are_named: bool = False
+    """Whether a header calls the numbers counts."""
 
     def are_counts(self) -> bool:
-        """Whether these are counts at even steps: a number beside each time, and times that rise evenly."""
+        """Whether these are counts: they are called so, or have a number beside each time, and times at even steps."""
         if self.numbers is None or np.isnan(self.numbers).all():
             return False
-        steps = np.diff(self.times)
+        if self.are_named:
+            return True
+        steps = np.diff(np.sort(self.times))
         if not len(steps):
             return True
         commonest = np.median(steps)
@@ -124,17 +132,22 @@ def _read(path: Path) -> _FileLines:
 
     try:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, skipinitialspace=True)
+        names = [str(name) for name in head.iloc[0]]
+        has_header = _is_header(names[0])
+        called = [name.strip().lower() in COUNTS for name in names] if has_header else [False]
+        counted = _counted(path, names, called)
         times, numbers = [], []
         with pd.read_csv(
             path,
-            header=0 if _is_header(str(head.iloc[0, 0])) else None,
-            usecols=range(min(2, len(head.columns))),
+            header=0 if has_header else None,
+            usecols=[0] if counted is None else [0, counted],
             skipinitialspace=True,
+            thousands=",",
             chunksize=PART,
         ) as parts:
             for place, part in enumerate(parts):
                 times.append(_times(path, part.iloc[:, 0], place * PART))
-                if len(head.columns) == 2:
+                if counted is not None:
                     beside = pd.to_numeric(part.iloc[:, 1], errors="coerce")
                     numbers.append(beside.to_numpy(float))
     except FileNotFoundError as error:
@@ -147,7 +160,17 @@ def _read(path: Path) -> _FileLines:
         raise _unreadable(path, "it is empty") from error
     if not sum(map(len, times)):
         raise _unreadable(path, "it has no lines")
-    return _FileLines(np.concatenate(times), np.concatenate(numbers) if numbers else None)
+    beside = np.concatenate(numbers) if numbers else None
+    return _FileLines(np.concatenate(times), beside, any(called))
+
+
+def _counted(path: Path, names: list[str], called: list[bool]) -> int | None:
+    """The column that may hold counts: the one that is called so, or the only one beside the time."""
+    if called[0]:
+        raise _unreadable(path, f"its first column is {names[0]!r}, and should be the time")
+    if any(called):
+        return called.index(True)
+    return 1 if len(names) == 2 else None
 
 
 def _is_header(text: str) -> bool:
@@ -171,6 +194,9 @@ def _times(path: Path, column: pd.Series, before: int) -> NDArray[np.int64]:
         values = column.to_numpy(float)
         _check_lines(path, ~np.isfinite(values), "has no time", before)
         scale = next(scale for limit, scale in EPOCH_SCALES if abs(values).max() < limit)
+        _check_lines(
+            path, abs(values * scale) > LATEST_NS, "has a time that is too far away", before
+        )
         scaled: NDArray[np.int64] = (values * scale).astype(np.int64)
         return scaled
     read = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
@@ -181,7 +207,7 @@ def _times(path: Path, column: pd.Series, before: int) -> NDArray[np.int64]:
 
 def _from_counts(path: Path, lines: _FileLines) -> Arrivals:
     if lines.numbers is None:
-        raise _unreadable(path, "counts need one number beside each time")
+        raise _unreadable(path, "counts need one number beside each time, or a column called count")
     _check_lines(path, ~(lines.numbers >= 0), "has no count of 0 or more")
     _check_lines(path, ~np.isfinite(lines.numbers), "has no end")
     if len(lines.times) < 2:

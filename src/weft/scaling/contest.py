@@ -189,7 +189,7 @@ def contest(
     lined = line_up(arrivals, terms, models=models, calendar=calendar, initial=initial, say=say)
     turns = Turns(lined, terms.interval_s)
     chosen = play(turns, arrivals, terms, initial=initial)
-    peak = Static(peak_executors(arrivals, terms), "peak")
+    peak = Static(min(terms.maximum, peak_executors(arrivals, terms)), "peak")
     at_peak = play(peak, arrivals, terms, initial=peak.executors)
     best = hindsight_hours(arrivals, terms)
     acted = np.bincount(lined.leaders, minlength=len(lined.all)) / len(lined.leaders)

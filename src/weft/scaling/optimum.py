@@ -7,38 +7,32 @@ import math
 import numpy as np
 
 from weft.scaling.arrivals import Arrivals
-from weft.scaling.policy import ScalingTerms
-from weft.scaling.simulator import ROUNDING, ticks_per_interval
+from weft.scaling.policy import MOST_EXECUTORS, ScalingTerms
+from weft.scaling.simulator import ROUNDING
 
 
 def hindsight_hours(arrivals: Arrivals, terms: ScalingTerms) -> float:
     """The executor-hours of one who knows all that will come, and changes the number at every decision for nothing.
 
-    Each interval has as few executors as serve in time what is due in it; what they serve beyond that is due later. So
-    they stand idle only where the smallest number is more than what there is.
+    Each interval has as few executors as have served by its end what is due by then; what they serve beyond that is due
+    later. When within an interval something is due is left out, so nobody who serves everything in time has fewer.
     """
-    per = ticks_per_interval(arrivals, terms)
-    tick_s = terms.interval_s / per
-    came = arrivals.counts(tick_s)
-    intervals = len(came) // per
-    total = np.concatenate([[0.0], np.cumsum(came)])
-    ends = np.arange(len(total)) * tick_s
-    due = np.interp(ends - terms.objective_s, ends, total)
-    passed = np.arange(1, per + 1) * tick_s / terms.cost_s
+    ends = np.arange(1, len(arrivals.counts(terms.interval_s)) + 1) * terms.interval_s
+    known = np.arange(len(arrivals.total)) * arrivals.step_s
+    came = np.interp(ends, known, arrivals.total)
+    due = np.interp(ends - terms.objective_s, known, arrivals.total)
     served, executors = 0.0, 0
-    for interval in range(intervals):
-        ticks = slice(interval * per + 1, (interval + 1) * per + 1)
-        most = float(np.max((due[ticks] - served) / passed))
-        needed = min(terms.maximum, max(terms.minimum, math.ceil(most - ROUNDING)))
-        for at in range(interval * per + 1, (interval + 1) * per + 1):
-            served = min(float(total[at]), served + needed * tick_s / terms.cost_s)
+    for there, needed_by_now in zip(came, due, strict=True):
+        least = math.ceil((needed_by_now - served) / terms.per_interval - ROUNDING)
+        needed = min(terms.maximum, max(terms.minimum, least))
+        served = min(float(there), served + needed * terms.per_interval)
         executors += needed
     return executors * terms.interval_s / 3600
 
 
 def peak_executors(arrivals: Arrivals, terms: ScalingTerms) -> int:
-    """As many as the busiest interval needs."""
+    """As many as the busiest interval needs, whether there may be so many or not."""
     busiest = float(np.max(arrivals.counts(terms.interval_s)))
     return min(
-        terms.maximum, max(terms.minimum, math.ceil(busiest / terms.per_interval - ROUNDING))
+        MOST_EXECUTORS, max(terms.minimum, math.ceil(busiest / terms.per_interval - ROUNDING))
     )

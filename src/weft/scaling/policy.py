@@ -49,14 +49,18 @@ class ScalingTerms:
         wrong = [name for name in named if not 0 < getattr(self, name) < math.inf]
         if not 0 <= self.start_up_s < math.inf:
             wrong.append("start_up_s")
-        if not 1 <= self.minimum <= self.maximum <= MOST_EXECUTORS:
-            wrong.append("minimum and maximum")
         if self.hours_a_day is not None and not 0 < self.hours_a_day < math.inf:
             wrong.append("hours_a_day")
         if wrong:
+            said = ", ".join(f"{name} {getattr(self, name)}" for name in wrong)
             raise ScalingError(
-                f"Executors cannot be planned with this {', '.join(wrong)}: {self}.",
+                f"Executors cannot be planned with {said}.",
                 hint="Times and costs are above zero, and there is at least one executor.",
+            )
+        if not 1 <= self.minimum <= self.maximum <= MOST_EXECUTORS:
+            raise ScalingError(
+                f"There cannot be at least {self.minimum} and at most {self.maximum} executors.",
+                hint=f"Say a minimum of 1 or more, and a maximum from there to {MOST_EXECUTORS}.",
             )
 
     @property

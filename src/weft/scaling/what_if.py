@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
 from weft.scaling.arrivals import Arrivals
 from weft.scaling.optimum import hindsight_hours, peak_executors
-from weft.scaling.policy import Reactive, ScalingPolicy, ScalingTerms, Static
+from weft.scaling.policy import (
+    MOST_EXECUTORS,
+    Reactive,
+    ScalingError,
+    ScalingPolicy,
+    ScalingTerms,
+    Static,
+)
 from weft.scaling.simulator import Course, play
 
 
@@ -27,12 +34,18 @@ class WhatIf:
     """When a record first waits longer than the objective."""
     back_at: datetime | None
     """When none does any longer, for good; none if it never breaks or never comes back."""
-    enough: int
-    """The smallest number of executors with which it never breaks."""
+    enough: int | None
+    """The smallest number of executors with which it never breaks, whether there may be so many or not; none if no
+    number is enough."""
 
 
 def what_if(arrivals: Arrivals, terms: ScalingTerms, *, executors: int | None = None) -> WhatIf:
     """Play so many executors, or the reactive rule where no number is given, over these arrivals."""
+    if executors is not None and not terms.minimum <= executors <= terms.maximum:
+        raise ScalingError(
+            f"{executors} executors are not between the {terms.minimum} and {terms.maximum} that there may be.",
+            hint="Ask for a number that may be, or allow more.",
+        )
     policy: ScalingPolicy = Reactive() if executors is None else Static(executors)
     course = play(policy, arrivals, terms, initial=executors)
     broken = np.flatnonzero(~course.kept)
@@ -54,12 +67,21 @@ def what_if(arrivals: Arrivals, terms: ScalingTerms, *, executors: int | None = 
     )
 
 
-def enough(arrivals: Arrivals, terms: ScalingTerms) -> int:
-    """The smallest number of executors that keeps the objective all the time."""
+def enough(arrivals: Arrivals, terms: ScalingTerms) -> int | None:
+    """The smallest number of executors that keeps the objective all the time; None if not even the most do."""
+    free = replace(terms, maximum=MOST_EXECUTORS)
+
+    def is_enough(number: int) -> bool:
+        return bool(play(Static(number), arrivals, free, initial=number).kept.all())
+
     low, high = terms.minimum, peak_executors(arrivals, terms)
+    while not is_enough(high):
+        if high == MOST_EXECUTORS:
+            return None
+        low, high = high + 1, min(2 * high, MOST_EXECUTORS)
     while low < high:
         middle = (low + high) // 2
-        if play(Static(middle), arrivals, terms, initial=middle).kept.all():
+        if is_enough(middle):
             high = middle
         else:
             low = middle + 1

@@ -57,13 +57,15 @@ class _Source:
     def export(self, stream: str, first: int, last: int, out: Path) -> KnotExport:
         pipeline = self._pipeline(stream)
         live = self._live(stream)
+        for end in (first, last):
+            if end not in live:
+                raise RecordingError(
+                    f"Stream '{stream}' has no live knot {end}.",
+                    hint=f"`weft stream log {stream}` shows which it has.",
+                    stream=stream,
+                    knot=end,
+                )
         chosen = [live[number] for number in sorted(live) if first <= number <= last]
-        if not chosen:
-            raise RecordingError(
-                f"Stream '{stream}' has no live knots from {first} to {last}.",
-                hint=f"`weft stream log {stream}` shows them.",
-                stream=stream,
-            )
         spec = self._project.pipeline(pipeline)
         if spec.stateful and chosen[0].previous is not None:
             raise RecordingError(
@@ -77,12 +79,18 @@ class _Source:
         for knot in chosen:
             self._check(knot)
         rules = self._rules(chosen)
-        recording = KnotExport(
-            *(stream, pipeline, spec.stateful),
-            knots=tuple(self._write(knot, out) for knot in chosen),
-            rules=rules,
-        )
-        write_recording(out, recording, document_of(self._project))
+        try:
+            recording = KnotExport(
+                *(stream, pipeline, spec.stateful),
+                knots=tuple(self._write(knot, out) for knot in chosen),
+                rules=rules,
+            )
+            write_recording(out, recording, document_of(self._project))
+        except OSError as error:
+            raise RecordingError(
+                f"{out} cannot be written: {error.strerror or error}.",
+                hint="Name a folder that can be made.",
+            ) from error
         return recording
 
     def _pipeline(self, stream: str) -> str:

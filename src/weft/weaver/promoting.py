@@ -12,6 +12,7 @@ from weft.operations.operation import Kind, Operation, OperationStatus
 from weft.operations.step import Rerun
 from weft.replays.request import ReplayRequest
 from weft.weaver.code_of_knots import ReplayError
+from weft.weaver.replays import tried_project
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 async def promoted(weaver: Weaver, tried: Operation, *, dry_run: bool, by: str | None) -> Operation:
     """Do what a replay has tried to the live streams; with `dry_run` only the plan of it."""
-    kind, request = _what(weaver, tried)
+    kind, request = _what(weaver, tried, by)
     if dry_run:
         steps = await weaver.operations.plan(kind, request)
         asked = iso(weaver.clock.now())
@@ -27,7 +28,7 @@ async def promoted(weaver: Weaver, tried: Operation, *, dry_run: bool, by: str |
     return await weaver.operations.run(kind, request, by=by, because=f"promotes {tried.id}")
 
 
-def _what(weaver: Weaver, tried: Operation) -> tuple[Kind, dict[str, Any]]:
+def _what(weaver: Weaver, tried: Operation, by: str | None) -> tuple[Kind, dict[str, Any]]:
     """The operation that makes a replay true."""
     asked = codec.from_form(ReplayRequest, tried.request)
     change = asked.what_if
@@ -37,12 +38,13 @@ def _what(weaver: Weaver, tried: Operation) -> tuple[Kind, dict[str, Any]]:
         raise _refused(tried, "nothing was different in it", code="replay.nothing-tried")
     if change.added:
         raise _refused(tried, "records that were added came from nowhere")
-    if change.project is not None:
+    if change.redefines:
         if change.rules or change.without:
             raise _refused(tried, "it tried another project and other rules at once")
         begun = [step.leg for step in tried.steps if isinstance(step, Rerun)]
-        names = [leg.pipeline for leg in begun if leg.phases[-1].project == change.project]
-        return "recompute", {"project": change.project, "pipelines": names}
+        names = [leg.pipeline for leg in begun if leg.redefined]
+        project = tried_project(weaver, weaver.catalog.project(), change)
+        return "recompute", {"project": project.hash, "pipelines": names}
     if len(change.rules) > 1:
         raise _refused(tried, "it tried several rules at once; attach them one by one")
     names = [rule.stream for rule in change.rules]
@@ -59,7 +61,7 @@ def _what(weaver: Weaver, tried: Operation) -> tuple[Kind, dict[str, Any]]:
     rule = None
     if change.rules:
         name = f"{change.rules[0].id}-{uuid.uuid4().hex[:6]}"
-        rule = replace(change.rules[0], id=name, order=0)
+        rule = replace(change.rules[0], id=name, order=0, author=by)
     return "rollback", {
         "stream": stream,
         "to": to,

@@ -18,6 +18,7 @@ from weft.replays.request import ReplayRequest
 from weft.weaver.catalog import Pipeline
 from weft.weaver.code_of_knots import CodeOfKnots, ReplayError, line_of, meaning, unlike
 from weft.weaver.reaching import check_leg
+from weft.weaver.replays import tried_project
 
 if TYPE_CHECKING:
     from weft.weaver.weaver import Weaver
@@ -62,10 +63,9 @@ class _Plan:
         self._weaver = weaver
         self._asked = asked
         self._exact = exact
-        self._other = (
-            weaver.catalog.find_version(asked.what_if.project) if asked.what_if.project else None
-        )
         self._code = CodeOfKnots(weaver)
+        self._tried: dict[str, Project | None] = {}
+        """What takes the place of the definition of a pipeline, for those that are defined otherwise."""
 
     async def legs(self) -> list[Leg]:
         """The legs, those first that others read."""
@@ -76,6 +76,8 @@ class _Plan:
                 f"There is no knot after {asked.after} and up to {asked.upto}.",
                 hint="Name the first and the last knot to run again, as 3..9.",
             )
+        if asked.what_if.redefines:
+            self._try(target)
         pipelines = self._chosen(target)
         needs: dict[str, _Need] = {
             target.name: _Need(asked.after, asked.after, asked.upto),
@@ -146,12 +148,37 @@ class _Plan:
             return True
         return self._is_redefined(pipeline)
 
+    def _try(self, target: Pipeline) -> None:
+        """Find the pipelines that would have made other rows of the same records; how batches are cut is no matter.
+
+        What is tried is compared with what ran in those knots, whatever is deployed by now.
+        """
+        spans = {target.name: (self._asked.after, self._asked.upto)}
+        for pipeline in reversed(self._weaver.catalog.in_order(list(self._above(target).values()))):
+            after, upto = spans.get(pipeline.name, (0, 0))
+            for stream in pipeline.inputs:
+                known = self._weaver.catalog.find_stream(stream)
+                if known is not None:
+                    begin, end = (self._consumed(pipeline.stream, n, stream) for n in (after, upto))
+                    before = spans.get(known.pipeline, (begin, end))
+                    spans[known.pipeline] = min(before[0], begin), max(before[1], end)
+            if upto:
+                self._tried[pipeline.name] = self._redefinition(pipeline, after, upto)
+
+    def _redefinition(self, pipeline: Pipeline, after: int, upto: int) -> Project | None:
+        """The project that takes the place of those by which some knots of a pipeline were made, if it means others."""
+        versions = self._weaver.catalog
+        ran = {
+            self._code.of(knot)[0] for knot in line_of(self._weaver, pipeline.stream, after, upto)
+        }
+        tried = tried_project(self._weaver, self._ran(pipeline, upto), self._asked.what_if)
+        meant = meaning(tried, pipeline)
+        return (
+            tried if any(meaning(versions.version(one), pipeline) != meant for one in ran) else None
+        )
+
     def _is_redefined(self, pipeline: Pipeline) -> bool:
-        """Whether the project that is tried makes other rows of the same records; how batches are cut is no matter."""
-        if self._other is None:
-            return False
-        deployed = self._weaver.catalog.version(pipeline.project)
-        return bool(meaning(self._other, pipeline) != meaning(deployed, pipeline))
+        return self._tried.get(pipeline.name) is not None
 
     def _written(self, pipeline: Pipeline) -> tuple[str, ...]:
         beside = self._weaver.catalog.written_by(pipeline.name)
@@ -180,6 +207,8 @@ class _Plan:
         return replace(
             leg,
             phases=phases,
+            redefined=self._is_redefined(pipeline),
+            first=next((knot.number for knot in knots if knot.number > leg.after), 0),
             unlike=unlike(self._weaver, pipeline.name, phases),
             knots=len(knots),
             rows=sum(knot.ledger.rows_in for knot in knots),
@@ -210,7 +239,8 @@ class _Plan:
     async def _begun(self, leg: Leg, pipeline: Pipeline) -> Leg:
         """A leg with the state that it begins with: that of its first knot, or of one before that is kept."""
         ran = self._ran(pipeline, leg.upto)
-        spec = (self._other or ran).pipelines.get(pipeline.name)
+        tried = self._tried.get(pipeline.name)
+        spec = (tried or ran).pipelines.get(pipeline.name)
         if spec is None and pipeline.name in ran.pipelines:
             raise ReplayError(
                 f"The project that is to be tried has no pipeline '{pipeline.name}'.",
@@ -237,11 +267,12 @@ class _Plan:
 
     def _starts_anew(self, pipeline: Pipeline, ran: Project) -> bool:
         """Whether the definition that is tried cannot go on from what the one that ran has kept."""
-        if self._other is None or not self._is_redefined(pipeline):
+        tried = self._tried.get(pipeline.name)
+        if tried is None:
             return False
         changes = (
-            *compare_pipeline(pipeline.name, ran, self._other),
-            *compare_kept(pipeline.name, ran, self._other),
+            *compare_pipeline(pipeline.name, ran, tried),
+            *compare_kept(pipeline.name, ran, tried),
         )
         return any(change.verdict != "kept" for change in changes)
 
@@ -276,11 +307,11 @@ class _Plan:
         """The definitions that are run, each with its knots."""
         phases: list[Phase] = []
         anew = leg.stateful and leg.state is None
-        tried = self._asked.what_if.project if self._is_redefined(pipeline) else None
+        tried = self._tried.get(pipeline.name)
         for knot in knots:
             if tried is not None and (anew or knot.number > leg.after):
-                assert self._other is not None
-                project, version = tried, self._code.declared(tried, self._other)[pipeline.name]
+                project = tried.hash
+                version = self._code.declared(project, tried)[pipeline.name]
             else:
                 project, version = self._code.of(knot)
             last = phases[-1] if phases else None

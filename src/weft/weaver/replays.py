@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 from weft.clock import parse_iso
 from weft.errors import WeftError
-from weft.lineage.knot import Knot
+from weft.lineage.knot import Knot, Status
 from weft.loading.deployed import altered, checked
 from weft.operations.operation import Operation
+from weft.project.definition import Project
 from weft.replays.change import ReplayChange
 from weft.steps.function import FunctionVersion
 from weft.weaver.attach import RuleRequest, checked_rule
@@ -91,7 +92,9 @@ async def checked_what_if(
     without: Sequence[str],
     leave_out: Mapping[str, str],
     add: Mapping[str, list[dict[str, Any]]],
-    project: str | None,
+    project: Mapping[str, Any] | None,
+    settings: Mapping[str, Any],
+    functions: Mapping[str, str],
 ) -> ReplayChange:
     """What is to be different, with everything that can be wrong with it found; raises and runs nothing otherwise."""
     for name in without:
@@ -103,12 +106,22 @@ async def checked_what_if(
         steps = [{"filter": f"NOT coalesce(({text}), false)"}]
         left = RuleChange(stream=name, steps=steps)
         tried.append(await _rule(weaver, place, left, word="leave-out"))
-    return ReplayChange(
+    given = None if project is None else checked(project)
+    if given is not None:
+        # What else is asked for is changed in what was given.
+        given = tried_project(weaver, given, ReplayChange(settings=settings, functions=functions))
+        settings, functions = {}, {}
+    what_if = ReplayChange(
         rules=tuple(tried),
         without=tuple(without),
-        project=project,
+        project=None if given is None else given.hash,
+        settings=settings,
+        functions=functions,
         added={name: tuple(records) for name, records in add.items() if records},
     )
+    # A setting that cannot be, or a version that nobody has, is told before anything is planned.
+    tried_project(weaver, weaver.catalog.project(), what_if)
+    return what_if
 
 
 def _check_addable(weaver: Weaver, name: str) -> None:
@@ -134,28 +147,25 @@ async def _rule(weaver: Weaver, place: int, change: RuleChange, *, word: str = "
     return await checked_rule(weaver, request)
 
 
-def tried_project(
-    weaver: Weaver,
-    *,
-    form: Mapping[str, Any] | None,
-    settings: Mapping[str, Any],
-    functions: Mapping[str, str],
-) -> str | None:
-    """The hash of a project that is tried: one that is sent, or the deployed one with something changed in it.
+def tried_project(weaver: Weaver, project: Project, change: ReplayChange) -> Project:
+    """What is tried in place of a project: the one that was given, or this one with something changed in it.
 
-    It is checked as its file was, and kept under its hash.
+    It is kept under its hash, as if it had been deployed.
     """
-    if form is None and not settings and not functions:
-        return None
-    project = weaver.catalog.project() if form is None else checked(form)
-    if settings:
-        project = altered(project, settings)
-    if functions:
-        found = {ref: _version(weaver, ref, version) for ref, version in functions.items()}
+    if change.project is not None:
+        return weaver.catalog.version(change.project)
+    if change.settings:
+        project = altered(project, change.settings)
+    if change.functions:
+        found = {ref: _version(weaver, ref, said) for ref, said in change.functions.items()}
         project = replace(project, functions={**project.functions, **found})
+    _keep(weaver, project)
+    return project
+
+
+def _keep(weaver: Weaver, project: Project) -> None:
     if not weaver.catalog.has_version(project.hash):
         weaver.store.apply([put("projects", project.hash, value=project)])
-    return project.hash
 
 
 def _version(weaver: Weaver, ref: str, version: str) -> FunctionVersion:
@@ -200,7 +210,18 @@ def span_of(
         return _within(weaver, stream, head, _moment(since), _moment(until))
     last = head if upto is None else upto
     weaver.knots.get(stream, last)
-    return (max(0, last - NEWEST) if after is None else after), last
+    return _behind(weaver, stream, max(0, last - NEWEST) if after is None else after, last), last
+
+
+def _behind(weaver: Weaver, stream: str, after: int, last: int) -> int:
+    """The knot behind which a range begins: the newest up to a number that the last one comes after, not one that was
+    rolled back; 0 for none."""
+    knot = weaver.knots.get(stream, last)
+    if after >= last or knot.status is not Status.COMPLETE:
+        return after
+    while knot.number > after and knot.previous:
+        knot = weaver.knots.get(stream, knot.previous)
+    return knot.number if knot.number <= after else 0
 
 
 def _within(

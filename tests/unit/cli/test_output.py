@@ -85,3 +85,15 @@ def test_a_length_of_time_is_told_in_its_two_largest_units(
     milliseconds: int | None, text: str
 ) -> None:
     assert duration(milliseconds) == text
+
+
+def test_what_a_terminal_would_obey_is_written_out() -> None:
+    lines = table([["\x1b[31mred", "two\nlines\t[bold]", 1]])
+    assert len(lines) == 2
+    assert lines[1].split() == ["\\x1b[31mred", "two\\nlines\\t[bold]", "1"]
+    assert shown(lambda output: output.line("a\x9bb\x07\nc")) == ["a\\x9bb\\x07", "c"]
+
+
+def test_rows_have_all_their_digits_and_an_empty_text_is_not_none() -> None:
+    rows = [{"a": 1234567.891, "b": "", "c": None}]
+    assert shown(lambda output: render_rows(output, rows))[1].split() == ["1234567.891", '""', "-"]

@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.unit.cli.fake import FakeWeaver, run
+from weft.errors import EDGES
+from weft.loading.load import load
+from weft.loading.problem import ProjectError
 
 REPLAY: dict[str, Any] = {
     "id": "replay-1",
     "status": "done",
     "stream": "revenue",
     "after": 2,
+    "first_knot": 3,
     "upto": 9,
     "steps": ["run knots 3 to 9 of revenue again"],
     "changes": False,
@@ -108,7 +114,12 @@ def test_replays_are_a_line_each() -> None:
 
 
 def test_a_record_is_a_tree_back_to_its_source() -> None:
-    parent = _record("orders", {"id": 17, "country": "de"}, source="orders, partition 0")
+    parent = _record(
+        "orders",
+        {"id": 17, "country": "de"},
+        source="orders, partition 0",
+        raw='{"country": "de", "tags": ["[red]"]}',
+    )
     step = {
         "by": "rule:upper",
         "step": {"set": {"country": "upper(country)"}},
@@ -126,6 +137,7 @@ def test_a_record_is_a_tree_back_to_its_source() -> None:
     assert 'rule:upper (ababababab), ada at 2026-01-01: set {"country":"upper(country)"}' in lines
     assert "country: de → DE" in lines
     assert "came in from orders, partition 0" in lines
+    assert '{"country": "de", "tags": ["[red]"]}' in lines
     assert lines[-1].split() == ["big", "4", '{"id":17}']
 
 
@@ -135,6 +147,7 @@ def _record(stream: str, row: dict[str, Any], **more: Any) -> dict[str, Any]:
         "steps": [],
         "parents": [],
         "source": None,
+        "raw": None,
         "note": None,
         "count": 0,
         **more,
@@ -185,3 +198,45 @@ def test_a_command_may_say_which_knots_are_bad() -> None:
     options = ("--bad", "20", "--run", 'test "$WEFT_KNOT" -lt 13')
     shown = run("bisect", "clean", *options, weaver=weaver).stdout
     assert shown.startswith("Knot 13 of clean is the first bad one")
+
+
+def test_a_replay_that_failed_says_why_and_what_to_do() -> None:
+    error = {"message": "Column 'at' is missing.", "hint": "Write it.", "code": "replay.added"}
+    failed = {**REPLAY, "status": "aborted", "verified": None, "legs": [], "error": error}
+    ended = run("replay", "run", "revenue", weaver=FakeWeaver({"POST /replays": failed}))
+    assert ended.exit_code == 1
+    assert "Column 'at' is missing." in ended.stdout and "Write it." in ended.stdout
+
+
+@pytest.mark.parametrize("said", ["-1..2", "0..2", "4..3", "x", "1..", "3...4", ""])
+def test_knots_are_counted_from_one(said: str) -> None:
+    ended = run("replay", "run", "revenue", f"--knots={said}")
+    assert ended.exit_code == 2
+    assert "Invalid value for '--knots'" in ended.stderr
+
+
+def test_a_record_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"id": 1}\n\nnothing\n')
+    ended = run("replay", "run", "revenue", "--add", f"orders={file}")
+    assert ended.exit_code == 2 and f"Line 3 of {file}" in ended.stderr.replace("\n", " ")
+
+
+def test_what_is_wrong_with_a_project_that_is_tried_is_listed() -> None:
+    try:
+        load({"app_name": "x", "streams": {"a": {"source": {"mock": {"rate": -1}}}}})
+    except ProjectError as error:
+        wrong = error
+    weaver = FakeWeaver({"POST /replays": wrong})
+    ended = run("replay", "run", "revenue", "--with", "a=1", weaver=weaver)
+    assert ended.exit_code == EDGES["user"].exit_code
+    assert "1 problem found." in ended.stderr
+
+
+def test_a_bisection_ends_where_its_command_cannot_be_run() -> None:
+    knots = [{"number": n, "status": "COMPLETE"} for n in (4, 3, 2, 1)]
+    weaver = FakeWeaver({"GET /knots": knots})
+    ended = run("bisect", "orders", "--bad", "4", "--run", "/nonexistent/x.sh", weaver=weaver)
+    assert ended.exit_code != 0 and "status 127" in ended.stderr
+    ended = run("bisect", "orders", "--good", "5", "--bad", "2", "--run", "true", weaver=weaver)
+    assert ended.exit_code == 2

@@ -30,7 +30,7 @@ def arrivals(tmp_path: Path) -> str:
 def test_the_contest_shows_everyone_beside_the_reactive_rule_and_the_peak(arrivals: str) -> None:
     shown = run("scaling", "contest", "--arrivals", arrivals, weaver=FakeWeaver({}))
     assert shown.exit_code == 0
-    names = [line.split()[0] for line in shown.stdout.splitlines()[3:]]
+    names = [line.split()[0] for line in shown.stdout.splitlines()[4:]]
     assert names[:2] == ["weft", "ds2"] and names[-1] == "peak"
     assert "boosted-calm" in names
 

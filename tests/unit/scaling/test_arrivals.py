@@ -97,3 +97,35 @@ def test_a_file_that_is_cut_off_or_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_steady_load_can_be_multiplied() -> None:
     load = steady(10, seconds=60, start=datetime(2026, 1, 1, tzinfo=UTC)).scaled(2)
     assert load.counts(30).tolist() == [600, 600]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,site,count\n" + "".join(f"{60 * n},a,{n}\n" for n in range(1, 5)),
+        "time,count,site\n" + "".join(f"{60 * n},{n},a\n" for n in range(1, 5)),
+        "time,count\n" + "".join(f"{60 * n},{n}\n" for n in range(4, 0, -1)),
+        "time,count\n60,1\n120,1\n120,1\n180,1\n180,2\n240,4\n",
+        'time,count\n60,"1"\n120,2\n180,3\n240,4\n',
+    ],
+    ids=["third", "second of three", "newest first", "two places", "quoted"],
+)
+def test_a_column_that_is_called_so_has_the_counts(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, text)
+    assert (found.form, found.counts(60).tolist()) == ("counts", [1, 2, 3, 4])
+
+
+def test_numbers_may_have_thousands(tmp_path: Path) -> None:
+    assert read(tmp_path, 'time,count\n60,"1,100"\n120,2\n').counts(60).tolist() == [1100, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("count,time\n5,1700000000\n6,1700000060\n", "its first column is 'count'"),
+        ("1,5\n99999999999,6\n", "too far away"),
+    ],
+)
+def test_what_is_no_time_is_said_to_be_none(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(WeftError, match=why):
+        read(tmp_path, text)

@@ -9,7 +9,7 @@ import pytest
 
 from weft.scaling.arrivals import Arrivals, steady
 from weft.scaling.optimum import hindsight_hours, peak_executors
-from weft.scaling.policy import Reactive, ScalingTerms, Static
+from weft.scaling.policy import Reactive, ScalingError, ScalingTerms, Static
 from weft.scaling.simulator import play, ticks_per_interval
 from weft.scaling.what_if import enough, what_if
 
@@ -61,6 +61,26 @@ def test_nobody_costs_less_than_the_optimum_and_serves_all_in_time() -> None:
     for policy in (Reactive(), *(Static(number) for number in range(1, 8))):
         course = play(policy, arrivals, TERMS)
         assert course.hours >= best or course.within < 1.0
+
+
+@pytest.mark.parametrize("late_s", [5.0, 30.0, 55.0])
+def test_nobody_costs_less_than_the_optimum_when_records_come_in_lumps(late_s: float) -> None:
+    lumps = np.zeros(12 * 60)
+    lumps[int(late_s / 5) :: 12] = 6_000
+    arrivals = Arrivals(START, 5.0, np.concatenate([[0.0], np.cumsum(lumps)]), "arrivals")
+    best = hindsight_hours(arrivals, TERMS)
+    served = [play(Static(n), arrivals, TERMS, initial=n) for n in range(1, 20)]
+    assert best <= min(course.hours for course in served if course.within == 1.0)
+
+
+def test_what_is_enough_may_be_more_than_there_may_be() -> None:
+    load = by_minute(*[6_000] * 5, *[60_000] * 20)
+    few = ScalingTerms(cost_s=0.01, maximum=4)
+    assert enough(load, few) == enough(load, TERMS) == 10
+    with pytest.raises(ScalingError, match="8 executors are not between"):
+        what_if(load, few, executors=8)
+    with pytest.raises(ScalingError, match="at least 9 and at most 4"):
+        ScalingTerms(cost_s=0.01, minimum=9, maximum=4)
 
 
 def test_arrivals_one_by_one_are_played_finely() -> None:

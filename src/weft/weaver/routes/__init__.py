@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from weft.weaver.answer import Answer
 from weft.weaver.gatehouse import JsonRoute
@@ -23,6 +24,23 @@ __all__ = [
 
 LARGEST = 2**62
 """No number that a request may name is larger: keys of the store have room for it, and nothing counts so far."""
+
+
+class AnyText(Convertor[str]):
+    """The rest of a path, with slashes and line breaks: a key or an id may have any."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        """As it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """As it is."""
+        return value
+
+
+register_url_convertor("text", AnyText())
 
 
 def make_router(noun: str) -> APIRouter:

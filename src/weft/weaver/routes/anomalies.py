@@ -18,7 +18,7 @@ async def list_anomalies(
     return Answer(weaver.watching.all(stream=stream, limit=limit))
 
 
-@router.post("/anomalies/{id:path}/accept", response_model=AnomalyRecord)
+@router.post("/anomalies/{id:text}/accept", response_model=AnomalyRecord)
 async def accept(weaver: UsesWeaver, id: str) -> Answer:
     """Say that something was not an anomaly: what deviates about as much is not told again."""
     return Answer(weaver.watching.accept(id))

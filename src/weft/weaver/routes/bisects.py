@@ -43,6 +43,13 @@ class Bisected:
 async def bisect(weaver: UsesWeaver, body: Bisection) -> Answer:
     """Find the first knot after `good` that has a row for which the condition is not true."""
     origin = weaver.catalog.stream(body.stream).origin
+    if body.good >= body.bad:
+        raise ReplayError(
+            f"Knot {body.bad}, which is bad, does not come after knot {body.good}, which is good.",
+            code="bisect.span",
+            hint="Name a good knot before the bad one.",
+            stream=body.stream,
+        )
     knots = [knot.number for knot in line_of(weaver, origin, body.good, body.bad)]
     step = {"filter": body.check}
     apply_schema(steps_from([step]), schema_now(weaver, body.stream), {})

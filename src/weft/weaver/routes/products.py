@@ -112,7 +112,7 @@ async def show(weaver: UsesWeaver, name: str) -> Answer:
     return Answer(_view(weaver, _product(weaver, name)))
 
 
-@router.get("/products/{name}/{key:path}", response_model=DocumentView)
+@router.get("/products/{name}/{key:text}", response_model=DocumentView)
 async def document(
     weaver: UsesWeaver, name: str, key: str, knot: KnotNumber | None = None
 ) -> Answer:
@@ -120,7 +120,7 @@ async def document(
     return Answer(await _document(weaver, name, key, knot), keeps_order=True)
 
 
-@router.get("/causes/{product}/{key:path}", response_model=CausesView)
+@router.get("/causes/{product}/{key:text}", response_model=CausesView)
 async def causes(
     weaver: UsesWeaver, product: str, key: str, knot: KnotNumber | None = None
 ) -> Answer:
@@ -135,7 +135,18 @@ async def causes(
 
 async def _document(weaver: Weaver, name: str, key: str, knot: int | None) -> DocumentView:
     spec = _product(weaver, name)
-    values = _values(key, len(weaver.catalog.project().stream(spec.to).key))
+    columns = weaver.catalog.project().stream(spec.to).key
+    values = _values(key, len(columns))
+    if len(values) != len(columns):
+        raise WeftError(
+            f"The key of product {name!r} has {len(columns)} columns, and {key!r} has {len(values)} values.",
+            code="product.other-key",
+            domain="user",
+            hint=f"Give a value for each of {', '.join(columns)}.",
+            product=name,
+        )
+    if knot is not None:
+        weaver.knots.get(weaver.catalog.stream(spec.to).origin, knot)
     asked = {"stream": spec.to, "key": values, "knot": knot}
     row = await weaver.ask("document", asked, timeout=120)
     if row is None:
@@ -144,7 +155,8 @@ async def _document(weaver: Weaver, name: str, key: str, knot: int | None) -> Do
             f"Product {name!r} has no document {key!r}{when}.",
             code="product.no-document",
             domain="missing",
-            hint="The root's table has no such row, or a required part of it is missing.",
+            hint=f"Its key is {', '.join(columns)}. The root's table has no such row, or a required part of it is "
+            "missing.",
             product=name,
         )
     found = json.loads(row["document"])

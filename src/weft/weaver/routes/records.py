@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from weft import codec
+from weft.errors import WeftError
 from weft.lineage.explained import Absence, Blame, ExplainedRecord, RecordPlace, blame
 from weft.lineage.graph import Trace, trace
 from weft.replays.walked import WalkedKnot
@@ -55,14 +56,14 @@ async def show_absence(
     return Answer([await why_not(weaver, stream, one["id"]) for one in found])
 
 
-@router.get("/blames/{stream}/{id:path}", response_model=list[Blame])
+@router.get("/blames/{stream}/{id:text}", response_model=list[Blame])
 async def show_blame(weaver: UsesWeaver, stream: str, id: str) -> Answer:
     """What gave each column of a record its value."""
     place = await find_place(weaver, stream, id)
     return Answer(list(blame(await explain(weaver, place, Looking()))))
 
 
-@router.get("/records/{stream}/{id:path}", response_model=RecordView)
+@router.get("/records/{stream}/{id:text}", response_model=RecordView)
 async def show(
     weaver: UsesWeaver, stream: str, id: str, depth: Depth = 10, most: Few = 5
 ) -> Answer:
@@ -99,4 +100,13 @@ async def show_steps(
     walked = await walk(
         weaver, leg, stream, ids=() if id is None else (id,), where=where, limit=limit
     )
+    if id is not None and not walked.first:
+        raise WeftError(
+            f"Record '{id}' did not come into knot {number} of stream '{stream}'.",
+            code="record.missing",
+            domain="missing",
+            hint=f"`weft record show {stream} ID` says in which knot a record is. Ids are in the column _weft.id.",
+            stream=stream,
+            knot=number,
+        )
     return Answer(codec.to_form(walked))

@@ -18,7 +18,7 @@ from weft.replays.request import ReplayRequest
 from weft.weaver.code_of_knots import ReplayError
 from weft.weaver.explaining import find_place
 from weft.weaver.promoting import promoted
-from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of, tried_project
+from weft.weaver.replays import Progress, RuleChange, checked_what_if, span_of
 from weft.weaver.routes import Answer, Body, KnotNumber, Text, UsesWeaver, Whole, make_router
 from weft.weaver.routes.operations import OperationView
 from weft.weaver.routes.operations import view as view_operation
@@ -67,6 +67,9 @@ class ReplayView:
     status: str
     stream: str
     after: int
+    """The knot that it begins behind."""
+    first_knot: int
+    """The first that it runs: those between were rolled back."""
     upto: int
     steps: tuple[str, ...]
     changes: bool
@@ -104,16 +107,15 @@ async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
     """Run knots again into a workspace and compare them; with `dry_run` only say what would be done."""
     change = body.change
     span = await _span(weaver, body)
-    tried = tried_project(
-        weaver, form=change.project, settings=change.settings, functions=change.functions
-    )
     what_if = await checked_what_if(
         weaver,
         rules=change.rules,
         without=change.without,
         leave_out=change.leave_out,
         add=change.add,
-        project=tried,
+        project=change.project,
+        settings=change.settings,
+        functions=change.functions,
     )
     asked = ReplayRequest(body.stream, *span, source=body.source, what_if=what_if, speed=body.speed)
     request = codec.to_form(asked)
@@ -122,7 +124,15 @@ async def run(weaver: UsesWeaver, body: Asked, dry_run: bool = False) -> Answer:
         lines = tuple(line for step in steps for line in step.describe())
         return Answer(
             ReplayView(
-                *(None, "planned", asked.stream, asked.after, asked.upto, lines),
+                *(
+                    None,
+                    "planned",
+                    asked.stream,
+                    asked.after,
+                    _first(asked, steps),
+                    asked.upto,
+                    lines,
+                ),
                 changes=bool(asked.what_if),
                 warnings=_warnings(steps),
             )
@@ -182,9 +192,12 @@ async def _span(weaver: UsesWeaver, body: Asked) -> tuple[int, int]:
 
 
 async def _get(weaver: UsesWeaver, id: str) -> Operation:
-    operation = await weaver.operations.runner.get(id)
+    try:
+        operation = await weaver.operations.runner.get(id)
+    except OperationMissingError as error:
+        raise OperationMissingError(id, kind="replay") from error
     if operation.kind != "replay":
-        raise OperationMissingError(id)
+        raise OperationMissingError(id, kind="replay")
     return operation
 
 
@@ -200,6 +213,7 @@ def view(weaver: UsesWeaver, operation: Operation) -> ReplayView:
         status=str(operation.status),
         stream=request.stream,
         after=request.after,
+        first_knot=_first(request, operation.steps),
         upto=request.upto,
         steps=tuple(operation.describe()),
         changes=bool(request.what_if),
@@ -214,6 +228,13 @@ def view(weaver: UsesWeaver, operation: Operation) -> ReplayView:
         error=operation.error or operation.reason,
         workspace=weaver.replays.place(operation.id),
     )
+
+
+def _first(asked: ReplayRequest, steps: Sequence[Step]) -> int:
+    """The first knot of the stream that is asked for."""
+    legs = [step.leg for step in steps if isinstance(step, Rerun)]
+    found = next((leg.first for leg in legs if leg.stream == asked.stream), 0)
+    return found or asked.after + 1
 
 
 def _warnings(steps: Sequence[Step]) -> tuple[str, ...]:
