@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from weft.cli.output import Printer
 
 
+LONGEST = 2_000
+"""So many characters of a value are shown."""
+
+
 @click.group(cls=Group)
 def record() -> None:
     """Records: where one is, how it came to be, what came of it, and why one is not there."""
@@ -186,7 +190,7 @@ def _grow(tree: Tree, record: Mapping[str, Any]) -> None:
         who = f", {step['attached']}" if step["attached"] else ""
         branch = tree.add(f"{step['by']}{version}{who}: {_said(step['step'])}")
         for name, (before, after) in _changes(step).items():
-            branch.add(f"{name}: {before} → {after}")
+            branch.add(f"{name}: {_cut(str(before))} → {_cut(str(after))}")
     if record["written_down"] is not None:
         said = "says the same" if record["written_down"] else "says otherwise"
         tree.add(f"what was written down on {record['where']} {said}", style="dim")
@@ -206,7 +210,12 @@ def _given(raw: str) -> Text:
     """What a source gave, as it is where a terminal can show it."""
     from rich.text import Text
 
-    return Text(raw if raw.isprintable() else json.dumps(raw))
+    return Text(_cut(raw if raw.isprintable() else json.dumps(raw)))
+
+
+def _cut(text: str) -> str:
+    """A text, or its beginning where it is very long; JSON has it whole."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
 
 
 def _changes(step: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -231,7 +240,7 @@ def own(row: Mapping[str, Any]) -> dict[str, Any]:
 def _text(values: Mapping[str, Any]) -> str:
     from weft.cli.rows import text_of
 
-    return str(text_of(values))
+    return _cut(str(text_of(values)))
 
 
 def _render_blame(output: Printer, found: list[dict[str, Any]]) -> None:
