@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.schema.schema import Schema, Type
+from weft.sources.arrays import numbers, texts
 from weft.sources.pace import Pace
 from weft.sources.raw import ARROW
 
@@ -175,7 +176,7 @@ class _Draw:
     def word(self, name: str, path: str) -> pa.Array:
         """A string by the name of its column."""
         if name == "country":
-            return pa.array(COUNTRIES).take(self.below(len(COUNTRIES), path))
+            return texts(COUNTRIES).take(self.below(len(COUNTRIES), path))
         if path == f"/{self.recipe.key}" or name in ("user", "email"):
             number = self.below(self.recipe.keys, "key", self.recipe.skew).cast(pa.string())
         elif name == "id":
@@ -189,7 +190,7 @@ class _Draw:
 
 @functools.lru_cache(maxsize=4)
 def _upto(count: int) -> pa.Array:
-    return pa.array(range(count), pa.int64())
+    return numbers(range(count))
 
 
 def _join(*pieces: Any) -> pa.Array:

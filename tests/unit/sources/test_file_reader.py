@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +57,32 @@ def test_records_that_cannot_be_taken_say_why(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b"1\n2\n")
     assert [row["bad"] for row in read(path, reason="no header")] == ["no header"] * 2
+
+
+NO_PANDAS = """
+import sys
+from pyspark.sql.streaming.datasource import ReadMaxRows
+from weft.sources.spark.files import FileReader
+
+reader = FileReader(%r, 100)
+start = end = reader.initialOffset()
+while end == start:
+    end = reader.latestOffset(start, ReadMaxRows(100))
+rows = [batch.num_rows for part in reader.partitions(start, end) for batch in reader.read(part)]
+print(sum(rows), "pandas" in sys.modules)
+"""
+
+
+def test_reading_does_not_import_pandas(tmp_path: Path) -> None:
+    # Each of Spark's Python processes would spend a second on it.
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text('{"a": 1}\n\n{"a": 2}\r\n')
+    spec = {
+        "path": f"{tmp_path}/in/", "format": "json", "header": True, "settle_ms": 1,
+        "schema": {"type": "struct", "fields": []}, "log": str(tmp_path / "log"),
+        "parallelism": 2,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", NO_PANDAS % spec], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["2", "False"]

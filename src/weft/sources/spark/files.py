@@ -20,6 +20,7 @@ from pyspark.sql.types import StructField, StructType
 from weft.project.definition import StreamSpec
 from weft.sources import lines, parquet, raw
 from weft.sources.admission import LOG
+from weft.sources.arrays import binaries, number, numbers, text
 from weft.sources.content import look
 from weft.sources.files import FilesSource
 from weft.sources.follow import Follower
@@ -28,9 +29,9 @@ from weft.sources.options import Again, Opening
 from weft.sources.pack import FileRange, Pack
 from weft.sources.spark.again import read_again
 
-BLANK = pa.array([b"", b" ", b"\t", b"\n", b"\r", b"\v", b"\f"], pa.binary())
+BLANK = binaries([b"", b" ", b"\t", b"\n", b"\r", b"\v", b"\f"])
 """What a blank record begins with."""
-RETURN = pa.array([b"\r"], pa.binary())
+RETURN = binaries([b"\r"])
 
 
 def open_files(
@@ -136,19 +137,18 @@ class FileReader(DataSourceStreamReader):
     def _one_bad(self, part: FileRange) -> pa.RecordBatch:
         """What is said in the place of records that are not there any more."""
         gone = "the file was replaced before its records from here on were read; they are gone"
-        positions = _positions(part, pa.array([part.first.line + 1], pa.int64()))
+        positions = _positions(part, numbers([part.first.line + 1]))
         last, column = "header", pa.nulls(1, pa.string())
         if self._spec["format"] == "parquet":
             last, column = "columns", pa.nulls(1, self._declared())
-        values = pa.array([b""], pa.binary())
-        return _batch(values, positions, part.reason or gone, last, column)
+        return _batch(binaries([b""]), positions, part.reason or gone, last, column)
 
     def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
-        text = Text(path, part.end, _separator(self._spec))
-        for block in lines.blocks(text, part.first):
-            values, numbers = _kept(block)
-            positions = _positions(part, numbers)
-            header = pa.repeat(pa.scalar(part.header, pa.string()), len(values))
+        whole = Text(path, part.end, _separator(self._spec))
+        for block in lines.blocks(whole, part.first):
+            values, places = _kept(block)
+            positions = _positions(part, places)
+            header = pa.repeat(text(part.header), len(values))
             yield _batch(values, positions, block.damage or part.reason, "header", header)
 
     def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
@@ -156,8 +156,7 @@ class FileReader(DataSourceStreamReader):
         for first, values, columns, reason in parquet.rows(
             path, part.first.line, part.end, declared
         ):
-            numbers = pa.array(range(first + 1, first + 1 + len(columns)), pa.int64())
-            positions = _positions(part, numbers)
+            positions = _positions(part, numbers(range(first + 1, first + 1 + len(columns))))
             yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
 
     def _declared(self) -> pa.StructType:
@@ -170,25 +169,23 @@ def _separator(spec: Mapping[str, Any]) -> bytes | None:
 
 def _kept(block: Block) -> tuple[pa.Array, pa.Array]:
     """The records of a block that are not blank, without what their line ends leave, and the line of each."""
-    values = pa.array(block.records, pa.binary())
+    values = binaries(block.records)
     begins, ends = pc.binary_slice(values, 0, 1), pc.binary_slice(values, -1)
     odd = pc.or_(pc.is_in(begins, BLANK), pc.is_in(ends, RETURN))
     if block.damage is None and not pc.any(odd).as_py():  # as most are: nothing is done for each
-        return values, pa.array(block.numbers, pa.int64())
+        return values, numbers(block.numbers)
     kept = [
         (number, record.removesuffix(b"\r"))
         for number, record in zip(block.numbers, block.records, strict=True)
         if record.strip() or block.damage
     ]
-    return (
-        pa.array([record for _, record in kept], pa.binary()),
-        pa.array([number for number, _ in kept], pa.int64()),
-    )
+    return binaries([record for _, record in kept]), numbers(number for number, _ in kept)
 
 
-def _positions(part: FileRange, numbers: pa.Array) -> pa.Array:
+def _positions(part: FileRange, places: pa.Array) -> pa.Array:
     """Where records stand: the name of their file and their lines."""
-    return pc.binary_join_element_wise(f"{part.name}#", numbers.cast(pa.string()), part.suffix, "")
+    named = (text(f"{part.name}#"), places.cast(pa.string()), text(part.suffix))
+    return pc.binary_join_element_wise(*named, text(""))
 
 
 def _batch(
@@ -197,10 +194,10 @@ def _batch(
     count = len(positions)
     columns = {
         "value": values,
-        "partition": pa.repeat(pa.scalar(0, pa.int32()), count),
+        "partition": pa.repeat(number(0, pa.int32()), count),
         "position": positions,
         "timestamp": pa.nulls(count, raw.ARROW.field("timestamp").type),
-        "bad": pa.repeat(pa.scalar(reason, pa.string()), count),
+        "bad": pa.repeat(text(reason), count),
         last: column,
     }
     return pa.RecordBatch.from_pydict(columns)

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from weft.project.definition import StreamSpec
 from weft.schema.schema import Field, quote
 from weft.sources import raw
+from weft.sources.arrays import binaries, number, texts
 from weft.sources.feed import check_segments
 from weft.sources.journal import Journal, records
 from weft.sources.options import Again, Opening
@@ -119,9 +120,9 @@ class EventReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         found = list(records(self._spec["journal"], partition.value))
         columns = [
-            pa.array([value for _, value in found], pa.binary()),
-            pa.repeat(pa.scalar(0, pa.int32()), len(found)),
-            pa.array([position for position, _ in found], pa.string()),
+            binaries([value for _, value in found]),
+            pa.repeat(number(0, pa.int32()), len(found)),
+            texts(position for position, _ in found),
             pa.nulls(len(found), raw.ARROW.field("timestamp").type),
         ]
         yield pa.RecordBatch.from_arrays(columns, schema=raw.ARROW)
