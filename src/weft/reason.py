@@ -33,7 +33,7 @@ def reason_of(error: BaseException) -> str:
 def told(text: str) -> str:
     """The line of an error's text that says what happened: its first, or what a traceback in it ends with."""
     lines = text.strip().splitlines()
-    headers = [number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)]
+    headers = [number for number, line in enumerate(lines) if _TRACEBACK in line]
     if headers:
         # Frames are indented, and so are the frames of Java that Spark writes behind them.
         ends = [line for line in lines[headers[-1] + 1 :] if line[:1].strip()]

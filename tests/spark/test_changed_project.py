@@ -51,6 +51,10 @@ def larger_window(pipelines: dict[str, Any]) -> None:
     pipelines["revenue"]["window"]["size_ms"] = 15_000
 
 
+def longer_lateness(pipelines: dict[str, Any]) -> None:
+    pipelines["revenue"]["window"]["allowed_lateness_ms"] = 3_600_000
+
+
 def another_key(pipelines: dict[str, Any]) -> None:
     pipelines["revenue"]["by"] = []
 
@@ -77,7 +81,14 @@ def more_columns_under_a_join(pipelines: dict[str, Any]) -> None:
     pipelines["clean"]["steps"].append({"set": {"more": "id + 1"}})
 
 
-RECOMPUTED = [larger_window, another_key, another_input, another_output, another_name]
+RECOMPUTED = [
+    larger_window,
+    longer_lateness,
+    another_key,
+    another_input,
+    another_output,
+    another_name,
+]
 
 
 @pytest.mark.parametrize("change", RECOMPUTED)
@@ -103,7 +114,7 @@ def test_what_cannot_go_on_is_refused_and_run_again_when_asked(
 def test_what_goes_on_is_told_and_takes_effect_from_the_next_knot_on(run: Play) -> None:
     def change(pipelines: dict[str, Any]) -> None:
         pipelines["clean"]["steps"][0] = {"filter": "total > 2"}
-        pipelines["revenue"]["window"]["allowed_lateness_ms"] = 9_000
+        pipelines["revenue"]["window"]["allowed_lateness_ms"] = 1_000
         pipelines["revenue"]["aggregate"]["most"] = "max(total)"
 
     before = contents(run, "clean-orders")
@@ -206,6 +217,32 @@ def test_a_project_that_a_rule_in_force_does_not_fit_is_refused(run: Play) -> No
     run.retire("mails")
     run.apply(changed(change))
     feed(run, 3, 4)
+
+
+@pytest.mark.parametrize("to", [0, 1])
+def test_a_pipeline_is_renamed_and_named_back_after_its_stream_was_rolled_back(
+    run: Play, to: int
+) -> None:
+    expected = contents(run, "copied")
+    run.rollback("copied", to=to)
+    after = changed(another_name)
+    run.apply(after, recompute=True)
+    assert contents(run, "copied") == expected
+    feed(run, 3, 4)
+    run.apply(BEFORE, recompute=True)
+    feed(run, 4, BATCHES)
+    run.rollback("copied", to=0)
+    assert len(run.rows("copied")) == len(run.rows("clean-orders"))
+    assert verify_storage(run.storage, deep=True).findings == []
+
+
+def test_an_output_is_changed_there_and_back_and_then_renamed(run: Play) -> None:
+    run.apply(changed(another_output), recompute=True)
+    run.apply(BEFORE, recompute=True)
+    run.apply(changed(another_name), recompute=True)
+    feed(run, 3, BATCHES)
+    assert len(run.rows("copied")) == len(run.rows("clean-orders")) > 0
+    assert verify_storage(run.storage, deep=True).findings == []
 
 
 def test_the_weaver_of_another_project_is_left_alone(run: Play) -> None:

@@ -295,6 +295,20 @@ def test_the_newest_dead_letter_stays_whatever_its_age(tmp_path: Path) -> None:
     assert verify(tmp_path / "s").is_clean
 
 
+def test_a_fill_from_rows_that_are_gone_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    with play(RELAY, storage=tmp_path / "s") as run:
+        for batch in range(4):
+            run.feed("orders", orders(batch))
+        trim(run, "orders")
+        body = {"stream": "orders", "id": "side", "steps": [{"filter": "id > 0"}], "output": "side"}
+        assert refused(run, "/rules", **body, start=0)["code"] == "history.rows-gone"
+        assert run.api.get("/rules").json() == []
+        assert "side" not in {one["name"] for one in run.api.get("/streams").json()}
+        run.post("/rules", {**body, "start": 3})
+        run.settle()
+        assert rows_of(run, "side") == fed(3)
+
+
 def test_a_file_that_is_missing_without_being_expired_is_found(tmp_path: Path) -> None:
     with play(RELAY, storage=tmp_path / "s") as run:
         for batch in range(4):

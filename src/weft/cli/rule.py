@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -165,7 +166,7 @@ def render_rule(output: Printer, found: dict[str, Any]) -> None:
             "stream": found["stream"],
             "output": found["output"] or "in place",
             "share": f"{found['percent']:g} % of the keys",
-            "since": f"knot {found['since']}",
+            "since": f"knot {found['since']}" if _since(found) else "never",
             "until": None if found["until"] is None else f"knot {found['until']}",
             "because": found["retired_because"],
             "author": found["author"],
@@ -195,6 +196,13 @@ def describe(step: dict[str, Any]) -> str:
     return from_dict(step).describe()
 
 
+def _since(found: Mapping[str, Any]) -> int | None:
+    """The knot from which a rule is in force; none while, or because, its stream was not filled."""
+    from weft.weaver.fills import NOT_YET
+
+    return found["since"] if found["since"] < NOT_YET else None
+
+
 def _render_rules(output: Printer, rules: list[dict[str, Any]]) -> None:
     output.table(
         ["RULE", "STREAM", "OUTPUT", "SHARE", "SINCE", "STATUS", "STEPS", "AUTHOR"],
@@ -204,7 +212,7 @@ def _render_rules(output: Printer, rules: list[dict[str, Any]]) -> None:
                 found["stream"],
                 found["output"] or "in place",
                 f"{found['percent']:g} %",
-                found["since"],
+                _since(found),
                 found["status"],
                 "; ".join(describe(step) for step in found["steps"]),
                 found["author"],

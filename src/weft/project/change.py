@@ -23,8 +23,7 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The options of a source that say what its positions mean."""
 
-HARMLESS = ("allowed_lateness_ms",)
-"""The parts of a window that may change while it is open."""
+LATENESS = "allowed_lateness_ms"
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,9 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
         yield Change(name, "recomputed", f"it becomes a {_shape(after)} and was a {_shape(before)}")
         return
     for part in _differing(before.window, after.window):
-        verdict: Verdict = "kept" if part in HARMLESS else "recomputed"
+        verdict: Verdict = (
+            "kept" if part == LATENESS and _is_shorter(before, after) else "recomputed"
+        )
         yield Change(name, verdict, f"`{part}` of its window changes")
     if before.by != after.by:
         yield Change(name, "recomputed", f"it is grouped by {', '.join(after.by) or 'nothing'}")
@@ -105,6 +106,12 @@ def _operator(before: PipelineSpec, after: PipelineSpec) -> Iterator[Change]:
             yield Change(name, "kept", what)
         elif known != text:
             yield Change(name, "recomputed", f"aggregate {column} becomes {text}")
+
+
+def _is_shorter(before: PipelineSpec, after: PipelineSpec) -> bool:
+    """Whether windows are let go of sooner than before: of those that are gone, none could take late records again."""
+    old, new = ((spec.window or {}).get(LATENESS) or 0 for spec in (before, after))
+    return bool(new < old)
 
 
 def _kept_rows(name: str, old: Project, new: Project) -> Iterator[Change]:

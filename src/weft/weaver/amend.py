@@ -12,6 +12,7 @@ from weft.operations.run import OperationBusyError
 from weft.weaver.attach import RuleRequest, check_rule, checked_rule, schema_now
 from weft.weaver.catalog import Stream, store_stream
 from weft.weaver.fills import NOT_YET
+from weft.weaver.reaching import check_fill
 from weft.weaver.rules import RuleError
 from weft.weaving.rule import Rule, RuleStatus
 from weft.weaving.tried import Trial
@@ -197,6 +198,8 @@ def check_start(weaver: Weaver, rule: Rule, start: int) -> None:
     head = weaver.knots.head(origin).number
     knot: Knot | None = weaver.knots.find(origin, start)
     if start == 0 or (knot is not None and knot.status is Status.COMPLETE):
+        if rule.output is not None:
+            check_fill(weaver, rule.stream, start)
         return
     newest = "it has no knots yet" if head is None else f"its newest is {head}"
     raise RuleError(

@@ -194,7 +194,7 @@ def _effects(weaver: Weaver, project: Project, changes: Changes) -> Iterator[Cha
 def _other_writer(weaver: Weaver, name: str, stream: str) -> Iterator[Change]:
     """A stream that another pipeline has written cannot be gone on with: the new one starts from the beginning."""
     known = weaver.catalog.find_stream(stream)
-    if known is None or known.pipeline == name or weaver.knots.head(stream).number is None:
+    if known is None or known.pipeline == name or weaver.knots.head(stream).last == 0:
         return
     if known.kind != "main":
         what = f"stream {stream} is written by rules on {known.origin}"

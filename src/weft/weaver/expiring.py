@@ -81,7 +81,7 @@ async def plan_expiry(weaver: Weaver, request: Mapping[str, Any]) -> tuple[Step,
     history = history_of(weaver, stream)
     if not history.is_limited:
         raise NoHistoryLimitError(
-            f"Stream '{stream}' keeps all of its rows: the project says no `history` of it.",
+            f"Stream '{stream}' keeps all of its rows: the project says no limit of its `history`.",
             hint=f"Say `streams: {{{stream}: {{history: {{keep_days: 30}}}}}}` and `weft apply`.",
             stream=stream,
         )

@@ -152,6 +152,12 @@ class Knots:
         )
         return None if known is None else self.get(request.stream, known.knot)
 
+    def last_epoch(self, stream: str) -> int:
+        """The last epoch in which a stream has batches, whichever pipelines have written it."""
+        newest = self._records.scan(Batch, line(stream), "batch", limit=1, reverse=True)
+        knots = [self.find(stream, one.knot) for one in newest]
+        return max((knot.epoch for knot in knots if knot is not None), default=0)
+
     def of_batch(self, stream: str, batch: int, *, epochs: int) -> list[Knot]:
         """The live knot of a batch, in the newest epoch up to this one that had it; none where there is none."""
         for epoch in range(epochs, -1, -1):

@@ -272,14 +272,20 @@ class Planner:
         affected = []
         for pipeline in pipelines:
             head = weaver.knots.head(pipeline.stream)
-            written = weaver.catalog.written_by(pipeline.name)
+            # One that it wrote before it was given another stays as it is.
+            written = [
+                name
+                for name in weaver.catalog.written_by(pipeline.name)
+                if weaver.catalog.stream(name).origin == pipeline.stream
+            ]
             affected.append(
                 Affected(
                     pipeline=pipeline.name,
                     stream=pipeline.stream,
                     streams=tuple(dict.fromkeys([*written, pipeline.stream])),
                     inputs=pipeline.inputs,
-                    epoch=pipeline.last_epoch + 1,
+                    # Batches of a stream are known by their epoch, also those of who wrote it before.
+                    epoch=max(pipeline.last_epoch, weaver.knots.last_epoch(pipeline.stream)) + 1,
                     keep_epoch=pipeline.epoch,
                     head=head.number,
                     last=head.last,

@@ -58,6 +58,19 @@ def check_leg(weaver: Weaver, leg: Leg, *, compares: bool) -> None:
             raise _gone_from(leg.stream, name, expired, first)
 
 
+def check_fill(weaver: Weaver, stream: str, after: int) -> None:
+    """Refuse to fill a stream from rows of another that are no longer all there."""
+    expired = expired_upto(weaver.records, stream)
+    if expired > after:
+        raise RowsGoneError(
+            f"Nothing can be filled from knot {after + 1} of stream '{stream}' on: its rows are kept from knot "
+            f"{expired + 1} on.",
+            hint=f"Start after knot {expired}, or at `latest`.",
+            stream=stream,
+            knot=expired,
+        )
+
+
 def _first(weaver: Weaver, leg: Leg, name: str, begun: int) -> int:
     """The last knot of an input before those that a leg reads: one that began late has read none of the older ones."""
     if leg.begin:

@@ -78,8 +78,12 @@ def test_reading_does_not_import_pandas(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text('{"a": 1}\n\n{"a": 2}\r\n')
     spec = {
-        "path": f"{tmp_path}/in/", "format": "json", "header": True, "settle_ms": 1,
-        "schema": {"type": "struct", "fields": []}, "log": str(tmp_path / "log"),
+        "path": f"{tmp_path}/in/",
+        "format": "json",
+        "header": True,
+        "settle_ms": 1,
+        "schema": {"type": "struct", "fields": []},
+        "log": str(tmp_path / "log"),
         "parallelism": 2,
     }
     done = subprocess.run(

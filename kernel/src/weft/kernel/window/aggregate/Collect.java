@@ -5,9 +5,12 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
 import weft.kernel.bytes.Blob;
 import weft.kernel.spark.RowOrder;
 
@@ -58,10 +61,15 @@ final class Collect extends Accumulator {
     if (row.isNullAt(argument)) {
       return;
     }
+    InternalRow from = row;
     int[] column = {argument};
+    if (isSet && (element instanceof DoubleType || element instanceof FloatType)) {
+      from = new GenericInternalRow(new Object[] {Distinct.normal(row.get(argument, element))});
+      column[0] = 0;
+    }
     int[] none = {};
     boolean leads = isSet && isSortable;
-    byte[] value = tuple.make(row, leads ? column : none, standing, leads ? none : column);
+    byte[] value = tuple.make(from, leads ? column : none, standing, leads ? none : column);
     values(objects, o).add(Tuple.Value.of(value));
   }
 

@@ -47,11 +47,15 @@ final class Distinct extends Accumulator {
     }
   }
 
-  private static Object normal(Object value) {
+  /** One form of numbers that are equal: a zero without its sign, and one NaN. */
+  static Object normal(Object value) {
     if (value instanceof Double number) {
-      return number == 0 ? 0.0 : number;
+      return number == 0 ? 0.0 : number.isNaN() ? Double.NaN : number;
     }
-    return value instanceof Float number && number == 0 ? (Object) 0.0f : value;
+    if (value instanceof Float number) {
+      return number == 0 ? 0.0f : number.isNaN() ? Float.NaN : number;
+    }
+    return value;
   }
 
   @SuppressWarnings("unchecked")
