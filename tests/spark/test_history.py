@@ -149,7 +149,7 @@ def test_a_rollback_reaches_no_further_than_what_is_kept(tmp_path: Path) -> None
             "id": "odd",
         }
         gone = refused(run, "/rules", **odd, start=1)
-        assert (gone["code"], gone["ids"]["knot"]) == ("stream.rows-gone", 4)
+        assert (gone["code"], gone["ids"]["knot"]) == ("history.rows-gone", 4)
         run.attach(**{**odd, "id": "odd-2", "output": "odd-2"}, start=3)
         assert rows_of(run, "odd-2") == [n for n in fed(3, 4) if n % 2]
         run.retire("odd-2")

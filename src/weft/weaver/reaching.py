@@ -67,7 +67,7 @@ def check_fill(weaver: Weaver, stream: str, after: int) -> None:
             f"{expired + 1} on.",
             hint=f"Start after knot {expired}, or at `latest`.",
             stream=stream,
-            knot=expired,
+            knot=expired + 1,
         )
 
 
