@@ -14,7 +14,7 @@ from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.schema.weft import WEFT
 from weft.sinks.rows import Rows, TableRows
 from weft.streams import compaction
-from weft.streams.current import current
+from weft.streams.current import current, key_of
 from weft.streams.note import TableKnot
 from weft.streams.pieces import rows_of
 from weft.streams.table import Table
@@ -89,12 +89,12 @@ def _before(worker: Worker, pipeline: str, table: Table, gone: Span) -> Rows | N
     taken = _rows(worker, pipeline, table, table.knots(gone.after, gone.upto))
     # A truncation names no keys, and sinks were not told of it.
     changes = (row for row in taken.records() if row[CHANGE]["op"] != EMPTIED)
-    touched = {tuple(row[name] for name in stream.key): row for row in changes}
+    touched = {key_of(row, stream.key): row for row in changes}
     if not touched:
         return None
     kept = _rows(worker, pipeline, table, table.knots(0, gone.after)).records()
-    rows = [row for row in kept if tuple(row[name] for name in stream.key) in touched]
-    found = {tuple(row[name] for name in stream.key): row for row in current(rows, stream.key)}
+    rows = [row for row in kept if key_of(row, stream.key) in touched]
+    found = {key_of(row, stream.key): row for row in current(rows, stream.key)}
     back = [found.get(key) or _deleted(row, stream.key) for key, row in touched.items()]
     form = next(taken.batches()).schema
     return TableRows(pa.Table.from_pylist([dict(row) for row in back], schema=form))

@@ -3,6 +3,7 @@ happened: documents by their key and what they were made of, `stream rows --curr
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,11 @@ def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:
     return (newest.row for newest in newest_of(rows, key))
 
 
+def key_of(row: Row, key: Sequence[str]) -> tuple[Any, ...]:
+    """The values of a row by which it is the same as others: as Spark has it, NaN is equal to NaN."""
+    return tuple(_hashable(row[column]) for column in key)
+
+
 def newest_of(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Newest]:
     """The rows that are there after these changes, with what they are made of.
 
@@ -42,8 +48,7 @@ def newest_of(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Newest]:
             sweep = row
         if row[CHANGE]["op"] == EMPTIED:
             continue
-        name = tuple(_hashable(row[column]) for column in key)
-        found.setdefault(name, _Changes()).add(row)
+        found.setdefault(key_of(row, key), _Changes()).add(row)
     for changes in found.values():
         newest = changes.newest()
         row = newest.row
@@ -115,7 +120,13 @@ def _compare(one: Row, other: Row) -> int:
 
 
 _ORDER = cmp_to_key(_compare)
+_NAN = (math.nan,)
+"""What stands for every NaN: a tuple is equal to itself whatever is in it, and no value of a column is one."""
 
 
 def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return tuple((name, _hashable(one)) for name, one in value.items())
+    return _NAN if isinstance(value, float) and math.isnan(value) else value

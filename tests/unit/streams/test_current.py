@@ -51,6 +51,14 @@ def test_of_changes_at_one_position_the_last_to_come_counts() -> None:
     assert values([one, two]) == values([two, one]) == [(1, "two", None)]
 
 
+def test_nan_is_a_key_like_any_other() -> None:
+    nan = float("nan")
+    changes = [change("c", 1, id=nan, text="old"), change("u", 2, id=float("nan"), text="new")]
+    [newest] = current(changes, ["id"])
+    assert newest["text"] == "new"
+    assert not list(current([*changes, change("d", 3, id=nan)], ["id"]))
+
+
 def test_a_truncation_takes_what_was_before_it() -> None:
     emptied = change("t", 2, id=None)
     rows = [change("c", 1, text="old"), emptied, change("c", 3, id=2, text="new")]
