@@ -19,7 +19,9 @@ from tests.products.played import assembled, live, project_of
 from tests.products.world import make_world
 from weft.errors import WeftError
 from weft.loading.load import load
+from weft.streams.storage import Storage
 from weft.testing import Play, play
+from weft.weaver.backup import copy_offline, put_back
 
 USERS = {"topic": "users", "key": ["email"], "columns": {"email": "string", "username": "string"}}
 STARS = {
@@ -330,6 +332,50 @@ def test_a_delta_table_follows_the_documents_through_crashes_and_rollbacks(tmp_p
         assert [row["username"] for row in merged()] == ["ANN", "CID"]
         run.rollback("users", to=kept)
         assert merged() == profiles(run) == [before[0], profile("cid")]
+
+
+def test_a_delta_table_has_all_documents_where_it_comes_late_and_after_a_restore(
+    tmp_path: Path,
+) -> None:
+    log = Log()
+    pairs = {"from": "stars", "group": {"by": ["owner", "name"], "aggregate": {"n": "count(*)"}}}
+    lakes = {name: str(tmp_path / name) for name in ("profile", "pairs")}
+    sinks = {name: [{"delta": {"path": lake}}] for name, lake in lakes.items()}
+    late = {
+        **PROJECT,
+        "products": {"profile": {**PROFILE, "sinks": sinks["profile"]}},
+        "pipelines": {"pairs": {**pairs, "sinks": sinks["pairs"]}},
+    }
+
+    def merged(name: str, *key: str) -> list[dict[str, Any]]:
+        found = DeltaTable(lakes[name]).to_pyarrow_table().to_pylist()
+        return sorted(found, key=itemgetter(*key))
+
+    with play({**PROJECT, "pipelines": {"pairs": pairs}}, storage=tmp_path / "s") as run:
+        run.feed("users", [log("c", **user(name)) for name in ("ann", "bob", "cid")])
+        run.feed("users", [log("d", **user("cid"))])
+        run.feed("stars", [log("c", **star("ann", "a")), log("c", **star("bob", "b"))])
+    with play(late, storage=tmp_path / "s") as run:
+        run.feed("stars", [log("c", **star("bob", "a"))])
+        assert merged("profile", "email") == profiles(run)
+        assert merged("pairs", "owner", "name") == [
+            {"owner": "o", "name": "a", "n": 2},
+            {"owner": "o", "name": "b", "n": 1},
+        ]
+        run.feed("stars", [log("d", **star("bob", "b")), log("c", **star("ann", "c"))])
+        assert merged("profile", "email") == profiles(run)
+        assert [row["name"] for row in merged("pairs", "owner", "name")] == ["a", "c"]
+    backup = Storage(str(tmp_path / "backup"))
+    copy_offline(Storage(str(tmp_path / "s")), backup)
+    with play(late, storage=tmp_path / "s") as run:
+        run.feed("users", [log("c", **user("dan"))])  # of which the backup knows nothing
+    put_back(backup, Storage(str(tmp_path / "restored")))
+    with play(late, storage=tmp_path / "restored") as run:
+        run.feed("users", [log("u", **user("bob", "bob@x"))])
+        run.feed("stars", [log("c", **star("bob", "z"))])
+        assert merged("profile", "email") == profiles(run)
+        assert [row["username"] for row in merged("profile", "email")] == ["ann", "bob"]
+        assert [row["name"] for row in merged("pairs", "owner", "name")] == ["a", "c", "z"]
 
 
 def test_a_document_says_which_changes_made_it_what_it_is(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.schema.schema import Schema
@@ -44,6 +44,7 @@ def open(  # noqa: A001
     spark: SparkSession | None = None,
     parallelism: int = 1,
     code: Mapping[str, FunctionVersion] | None = None,
+    standing: Callable[[int], Rows] | None = None,
 ) -> Sink:
     """Open a sink for the rows of a stream; wrong options raise before anything is touched."""
     checked = read_options(kind, options)
@@ -58,5 +59,6 @@ def open(  # noqa: A001
         spark=spark,
         parallelism=parallelism,
         code=code or {},
+        standing=standing,
     )
     return checked.open(target)

@@ -17,6 +17,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from weft.declared.key import Key
 from weft.declared.limit import LOCAL_PATH
+from weft.reason import one_line
 from weft.schema.change import CHANGE, GONE
 from weft.sinks.options import Options
 from weft.sinks.rows import Rows
@@ -70,8 +71,14 @@ class DeltaSink:
         self._cut = f"{owner}/{target.history}/cut"
 
     def deliver(self, knot: int, rows: Rows) -> None:
-        """Merge the rows of a knot, unless the table has them; no rows, no commit."""
-        if rows.count and knot > (self.delivered() or 0):
+        """Merge the rows of a knot, unless the table has them; no rows, no commit.
+
+        A table that knows nothing of this life of the stream gets all that is in the stream by now.
+        """
+        reached = self.delivered()
+        if reached is None and self._target.standing is not None:
+            rows = self._target.standing(knot)
+        if rows.count and knot > (reached or 0):
             self._merge(rows, {self._reached: knot})
 
     def delivered(self) -> int | None:
@@ -122,7 +129,7 @@ class DeltaSink:
         own = {name: f"s.{_quoted(name)}" for name in self._columns}
         key = self._target.key
         # Null is a value of a key too: that of a row without a partner, or of a group.
-        same = [f"t.{_quoted(name)} IS NOT DISTINCT FROM s.{_quoted(name)}" for name in key]
+        same = [f"(t.{_quoted(name)} IS NOT DISTINCT FROM s.{_quoted(name)})" for name in key]
         targets = {_quoted(name): sql for name, sql in own.items()}
         changed = {name: sql for name, sql in targets.items() if name not in map(_quoted, key)}
         merging = table.merge(
@@ -164,7 +171,7 @@ class DeltaSink:
         try:
             return act()
         except (DeltaError, OSError, ValueError) as error:
-            reason = str(error).partition("\n")[0].rstrip(".")
+            reason = one_line(str(error)).rstrip(".")
             raise SinkError(
                 f"The Delta table in '{self._path}' did not take the rows of stream "
                 f"'{self._target.stream}': {reason}.",

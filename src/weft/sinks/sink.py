@@ -7,7 +7,7 @@ after a crash, so each sink states what a reader of it can rely on: its promise.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -42,7 +42,8 @@ class Target:
     """Whose rows a sink gets. `history` names one life of the stream's table: a new table starts
     its knots anew, and what was delivered of an older one does not count for it. `is_current` if of a key the row that
     comes last is the one that counts: so it is of products and queries, not of tables. `spark` is the session whose
-    executors send, with `parallelism` tasks if a sink says no other number; `code` has the project's own classes."""
+    executors send, with `parallelism` tasks if a sink says no other number; `code` has the project's own classes.
+    `standing` gives the rows that are there after a knot, of streams of which that can be said."""
 
     app: str
     pipeline: str
@@ -54,6 +55,7 @@ class Target:
     spark: SparkSession | None = None
     parallelism: int = 1
     code: Mapping[str, FunctionVersion] = field(default_factory=dict)
+    standing: Callable[[int], Rows] | None = None
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from weft import sinks
 from weft.errors import WeftError
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
-from weft.sinks import Sink, SinkError, TableRows
+from weft.sinks import Rows, Sink, SinkError, TableRows
+from weft.streams.standing import StandingRows
 
 SCHEMA = with_change(
     Schema.of({"Id": "long", 'odd "name': "string", "list": "array<struct<a:int>>"})
@@ -30,7 +32,13 @@ ARROW = pa.schema(
 )
 
 
-def open_sink(path: Path, history: str = "first") -> Sink:
+def open_sink(
+    path: Path,
+    history: str = "first",
+    *,
+    key: tuple[str, ...] = ("Id",),
+    standing: Callable[[int], Rows] | None = None,
+) -> Sink:
     return sinks.open(
         "delta",
         {"path": str(path)},
@@ -38,9 +46,10 @@ def open_sink(path: Path, history: str = "first") -> Sink:
         pipeline="docs",
         stream="docs",
         schema=SCHEMA,
-        key=("Id",),
+        key=key,
         history=history,
         is_current=True,
+        standing=standing,
     )
 
 
@@ -116,6 +125,36 @@ def test_a_new_life_of_the_stream_begins_with_an_empty_table(tmp_path: Path) -> 
     sink.deliver(1, rows(("c", 2, "Bob")))
     sink.deliver(2, rows(("c", 3, "cid")))
     assert read(tmp_path / "t") == {2: "Bob", 3: "cid"}
+
+
+def test_keys_of_several_columns_are_merged_by_all_of_them(tmp_path: Path) -> None:
+    sink = open_sink(tmp_path / "t", key=("Id", 'odd "name'))
+    sink.deliver(1, rows(("c", 1, "a"), ("c", 1, "b"), ("c", None, None), ("c", 2, None)))
+    sink.deliver(2, rows(("d", 1, "a"), ("u", None, None), ("d", 2, "x"), ("c", 3, "c")))
+    found = DeltaTable(str(tmp_path / "t")).to_pyarrow_table().to_pylist()
+    assert {(row["Id"], row['odd "name']) for row in found} == {
+        (1, "b"),
+        (None, None),
+        (2, None),
+        (3, "c"),
+    }
+    assert len(found) == 4
+
+
+def test_a_table_that_knows_nothing_of_a_life_gets_all_that_stands(tmp_path: Path) -> None:
+    told = rows(("c", 1, "ann"), ("c", 2, "bob"), ("u", 1, "Ann"), ("d", 2, None), ("c", 3, "cid"))
+
+    def standing(knot: int) -> Rows:
+        assert knot == 5
+        return StandingRows(told, ["Id"])
+
+    open_sink(tmp_path / "t").deliver(7, rows(("c", 1, "old"), ("c", 9, "of the future")))
+    for history in ("restored", "again"):
+        sink = open_sink(tmp_path / "t", history, standing=standing)
+        sink.deliver(5, rows(("c", 3, "cid")))
+        assert read(tmp_path / "t") == {1: "Ann", 3: "cid"}
+        sink.deliver(6, rows(("c", 4, "dan")))
+        assert read(tmp_path / "t") == {1: "Ann", 3: "cid", 4: "dan"}
 
 
 def test_two_workers_at_once_leave_each_knot_in_the_table_once(tmp_path: Path) -> None:
