@@ -1,5 +1,5 @@
-"""The rows that stand in a stream of which each row replaces the one before it with its key: for a sink that has none of
-them yet. They go by as Arrow batches; only their keys are held at once."""
+"""The rows that stand in a stream of which each row replaces the one before it with its key: for a sink that has none
+of them yet. They go by as Arrow batches; only their keys are held at once."""
 
 from __future__ import annotations
 
