@@ -20,7 +20,7 @@ from weft.runtime.batch import weave_batch
 from weft.runtime.drift import ColumnDrift
 from weft.runtime.faults import CrashError
 from weft.runtime.pipeline import RunningPipeline
-from weft.sources.spark.pulled import take_failure
+from weft.sources.spark import failures
 from weft.sources.stream import tick
 from weft.streams import read
 
@@ -116,7 +116,7 @@ class Query:
             return self._failure
         if self.run.draining.is_set():
             return None
-        source = take_failure(self.run.storage.source(self.run.stream.name))
+        source = failures.take(self.run.storage.source(self.run.stream.name))
         if source is not None:
             return source
         cause = self._query.exception()

@@ -184,11 +184,11 @@ class Follower:
         path, name = file.locate(), self._name(file)
         suffix = f"@{file.generation}" if file.generation > 1 else ""
         if path is None:
-            yield FileRange(file, name, suffix, first, None, 1, lost=True)
+            yield FileRange(file, None, name, suffix, first, None, 1, lost=True)
             return
         if self._format == "parquet":
             stop = None if last is None else last.line
-            yield FileRange(file, name, suffix, first, stop, max(file.size, 1))
+            yield FileRange(file, path, name, suffix, first, stop, max(file.size, 1))
             return
         end = self._end(file) if last is None else last.byte
         text = Text(path, end, self._quotes)
@@ -196,13 +196,13 @@ class Follower:
         begin = self._enter(text, first)
         for place, upto in lines.split(text, begin, share):
             size = max((file.size if upto is None else upto) - place.byte, 1)
-            yield FileRange(file, name, suffix, place, upto, size, header, reason)
+            yield FileRange(file, path, name, suffix, place, upto, size, header, reason)
 
     def _told(self, note: Remark, number: int) -> FileRange:
         file = self._log.entries()[note.of]
         assert isinstance(file, Admitted)
         name, suffix = self._name(file), f"@changed-{number}"
-        return FileRange(file, name, suffix, note.place, None, 1, reason=CHANGED, lost=True)
+        return FileRange(file, None, name, suffix, note.place, None, 1, reason=CHANGED, lost=True)
 
     def _share(self, start: Offset, end: Offset) -> int:
         """About how many bytes each task of a batch gets."""

@@ -73,6 +73,8 @@ class Block:
 
 def reach(text: Text, place: Place, most: int) -> Extent:
     """The place at most so many records ahead."""
+    if text.separator is None and not is_gzip(text.path):
+        return _reach_lines(text, place, most)
     done = 0
     for block in blocks(text, place):
         if done + len(block.records) > most:
@@ -80,6 +82,40 @@ def reach(text: Text, place: Place, most: int) -> Extent:
         done += len(block.records)
         place = block.last
     return Extent(place, done, ended=True)
+
+
+def _reach_lines(text: Text, first: Place, most: int) -> Extent:
+    """The same where each line is a record: line ends are counted, and no line is taken out."""
+    for place, rest, piece in _pieces(text, first):
+        left = most - (place.line - first.line)
+        if not piece:
+            is_record = rest > 0 and text.whole
+            if is_record and left > 0:
+                place = Place(place.line + 1, place.byte + rest)
+            return Extent(place, place.line - first.line, ended=left > 0 or not is_record)
+        if piece.count(b"\n") > left:
+            if left == 0:
+                return Extent(place, most, ended=False)
+            ahead = rest + len(piece) - len(piece.split(b"\n", left)[-1])
+            return Extent(Place(place.line + left, place.byte + ahead), most, ended=False)
+    raise AssertionError("the last piece is empty")
+
+
+def _pieces(text: Text, first: Place) -> Iterator[tuple[Place, int, bytes]]:
+    """A text from a place on, piece by piece, the last of them empty. With each goes the place behind the last line end
+    before it, and how many bytes are between."""
+    place, rest, left = first, 0, None if text.end is None else text.end - first.byte
+    with _open(text.path) as file:
+        file.seek(first.byte)
+        while piece := file.read(BLOCK if left is None else min(BLOCK, left)):
+            yield place, rest, piece
+            left = None if left is None else left - len(piece)
+            if ended := piece.rfind(b"\n") + 1:
+                place = Place(place.line + piece.count(b"\n"), place.byte + rest + ended)
+                rest = len(piece) - ended
+            else:
+                rest += len(piece)
+    yield place, rest, b""
 
 
 def read_header(text: Text) -> tuple[str, Place]:
@@ -96,10 +132,18 @@ def split(text: Text, first: Place, size: int) -> list[tuple[Place, int | None]]
     """Ranges of about so many bytes from a place on, each with the byte where it ends."""
     cuts = [first]
     if size >= BLOCK and not is_gzip(text.path):
-        for block in blocks(text, first):
-            if block.first.byte - cuts[-1].byte >= size:
-                cuts.append(block.first)
+        for place in _places(text, first):
+            if place.byte - cuts[-1].byte >= size:
+                cuts.append(place)
     return list(zip(cuts, [*(cut.byte for cut in cuts[1:]), text.end], strict=True))
+
+
+def _places(text: Text, first: Place) -> Iterator[Place]:
+    """Places between records about a megabyte apart, behind each of which there is one."""
+    if text.separator is not None:
+        yield from (block.first for block in blocks(text, first))
+    else:
+        yield from (place for place, _, piece in _pieces(text, first) if piece)
 
 
 def count(text: Text) -> int:

@@ -9,6 +9,9 @@ from typing import Any
 
 from weft.sources.lines import Place
 
+BEGINNING = {"file": 0, "line": 0, "byte": 0}
+"""The offset before the first record."""
+
 
 @dataclass(frozen=True)
 class Tail:

@@ -16,11 +16,12 @@ from weft.sources.lines import Place
 class FileRange:
     """The records of one file between two places; an `end` of None is the end of the file.
 
-    Records are called `name#line` and the suffix. `reason` says why none of them can be taken. A `lost` one
-    stands for itself: there is nothing to read.
+    It was found at `path`. Records are called `name#line` and the suffix. `reason` says why none of them can be taken.
+    A `lost` one stands for itself: there is nothing to read.
     """
 
     file: Admitted
+    path: str | None
     name: str
     suffix: str
     first: Place

@@ -19,7 +19,7 @@ from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
 from weft.sources import open_stream, parsing_of, with_tick
 from weft.sources.parse import parse
-from weft.sources.spark.pulled import take_failure
+from weft.sources.spark import failures
 
 QUEUE = 10
 COUNT = 34
@@ -149,6 +149,6 @@ def test_why_a_table_cannot_be_read_is_told_to_whoever_runs_the_query(
     reading = Reading(open_table(spark, postgres, "none", {"id": "long"}, tmp_path), tmp_path / "c")
     reading.wait(batches=1000)
     assert reading.query.exception() is not None
-    failure = take_failure(str(tmp_path))
+    failure = failures.take(str(tmp_path))
     assert failure is not None and failure.code == "source.no-table"
-    assert take_failure(str(tmp_path)) is None
+    assert failures.take(str(tmp_path)) is None

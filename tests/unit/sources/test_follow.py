@@ -16,13 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark import cloudpickle
-from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from tests.unit.sources.ranges import read_range
 from weft.schema.schema import Schema
 from weft.sources.admission import line_of
 from weft.sources.follow import CHANGED, CLOSE_S, Follower
-from weft.sources.pack import Pack
-from weft.sources.spark.files import FileReader
+from weft.sources.spark.files import ParquetReader, range_form
 from weft.sources.watch import SELDOM_S
 
 QUIET_POLLS = 12
@@ -57,13 +56,12 @@ class Source:
 
     def restart(self) -> None:
         """A new process: it knows the log and the last offset, and nothing else."""
-        self.reader = FileReader(self._spec, self._most)
-        self.reader.__dict__["_follower"] = Follower(self._spec, clock=lambda: self.now)
+        self.follower = Follower(self._spec, clock=lambda: self.now)
 
     def poll(self) -> bool:
         """Read one batch, if there is one."""
         start = self.offsets[-1]
-        end = json.loads(json.dumps(self.reader.latestOffset(start, ReadMaxRows(self._most))))
+        end = json.loads(json.dumps(self.follower.ahead(start, self._most)))
         if end == start:
             return False
         self.offsets.append(end)
@@ -73,14 +71,19 @@ class Source:
     def read(
         self, start: dict[str, Any], end: dict[str, Any]
     ) -> list[tuple[str, bytes, str | None]]:
-        """The records between two offsets, read as a worker that never looked itself does."""
-        packs = self.reader.partitions(start, end)
+        """The records between two offsets, read as a task that never looked itself does."""
+        packs = self.follower.packs(start, end)
         assert len(packs) <= 2
-        away: FileReader = cloudpickle.loads(cloudpickle.dumps(self.reader))
+        if self._spec["format"] != "parquet":
+            forms = [range_form(part, self._spec) for pack in packs for part in pack.slices]
+            return [record for form in forms for record in read_range(form)]
+        away: ParquetReader = cloudpickle.loads(
+            cloudpickle.dumps(ParquetReader(self._spec, self._most))
+        )
         return [
             (row["position"], row["value"], row["bad"])
-            for part in packs
-            for batch in away.read(part)
+            for pack in packs
+            for batch in away.read(pack)
             for row in batch.to_pylist()
         ]
 
@@ -318,7 +321,7 @@ def test_a_file_that_is_replaced_before_it_was_read_leaves_a_trace(
     end = start
     while end == start:
         source.now += 0.5
-        end = source.reader.latestOffset(start, ReadMaxRows(10))
+        end = source.follower.ahead(start, 10)
     (tmp_path / "new").write_text("another\n")
     os.replace(tmp_path / "new", file)
     [(position, value, bad)] = source.read(start, end)
@@ -400,8 +403,7 @@ def test_many_small_files_make_few_tasks(source: Source) -> None:
     found = source.values(sum(range(41)))
     assert len(source.batches) == 1
     assert len({position for position, _ in found}) == len(found)
-    [first, second] = source.reader.partitions(source.offsets[0], source.offsets[1])
-    assert isinstance(first, Pack) and isinstance(second, Pack)
+    [first, second] = source.follower.packs(source.offsets[0], source.offsets[1])
     sizes = [sum(one.size for one in part.slices) for part in (first, second)]
     assert max(sizes) < 0.6 * sum(sizes)
 
@@ -445,8 +447,8 @@ def test_a_header_may_be_in_any_order_and_case_and_have_more_or_less(
     source = Source(tmp_path, format="csv")
     (source.folder / "a.csv").write_text(text)
     assert len(source.values(1)) == 1
-    [part] = source.reader.partitions(source.offsets[0], source.offsets[1])
-    assert isinstance(part, Pack) and part.slices[0].header == header
+    [part] = source.follower.packs(source.offsets[0], source.offsets[1])
+    assert part.slices[0].header == header
 
 
 def test_a_csv_file_that_grows_is_cut_between_records(tmp_path: Path) -> None:

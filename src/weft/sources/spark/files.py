@@ -1,11 +1,12 @@
-"""Spark's side of the file source: JSON lines, CSV, Parquet. A batch ends anywhere within a file,
-so that it admits no more than it may."""
+"""Spark's side of the file source. A batch ends anywhere within a file, so that it admits no more than it may. Text is
+read by the kernel, which asks the follower in the worker how far; Parquet in Spark's Python processes."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -17,42 +18,55 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructField, StructType
 
+from weft import kernel
+from weft.errors import WeftError
+from weft.locations.location import Location
 from weft.project.definition import StreamSpec
-from weft.sources import lines, parquet, raw
+from weft.sources import parquet, raw
 from weft.sources.admission import LOG
 from weft.sources.arrays import binaries, number, numbers, text
-from weft.sources.content import look
+from weft.sources.content import HEAD, look
 from weft.sources.files import FilesSource
 from weft.sources.follow import Follower
-from weft.sources.lines import Block, Text
+from weft.sources.offset import BEGINNING
 from weft.sources.options import Again, Opening
 from weft.sources.pack import FileRange, Pack
+from weft.sources.spark import failures
 from weft.sources.spark.again import read_again
 
-BLANK = binaries([b"", b" ", b"\t", b"\n", b"\r", b"\v", b"\f"])
-"""What a blank record begins with."""
-RETURN = binaries([b"\r"])
+TEXT = "weft.kernel.source.FileSource"
 
 
 def open_files(
     spark: SparkSession, source: FilesSource, stream: StreamSpec, opening: Opening
 ) -> DataFrame:
     """The records of a directory or pattern of files in raw form."""
-    spark.dataSource.register(FileData)
-    reader = spark.readStream.format(FileData.name())
-    return reader.options(**_options(source, stream, opening)).load()
+    spec, most = _spec(source, stream, opening), opening.processing.queue_size
+    if not source.gives_bytes:
+        spark.dataSource.register(ParquetData)
+        reader = spark.readStream.format(ParquetData.name()).option("spec", json.dumps(spec))
+        return reader.option("maxRows", str(most)).load()
+    name = opening.checkpoint.address
+    failures.take(opening.checkpoint)
+    kernel.hand_over(spark, "source.FileSource.open", name, Followed(opening.checkpoint, spec))
+    return spark.readStream.format(TEXT).option("name", name).option("most", str(most)).load()
 
 
 def files_again(
     spark: SparkSession, source: FilesSource, stream: StreamSpec, asked: Again
 ) -> DataFrame:
     """Records of files that were read before, as far as those still hold them."""
-    options = _options(source, stream, asked)
-    return read_again(spark, FileData(options), asked)
+    spec = _spec(source, stream, asked)
+    if not source.gives_bytes:
+        return read_again(spark, ParquetData({"spec": json.dumps(spec), "maxRows": "0"}), asked)
+    found = Followed(asked.checkpoint, spec)
+    start = json.dumps(BEGINNING if asked.start is None else asked.start)
+    packs = "[]" if asked.end is None else found.packs(start, json.dumps(asked.end))
+    return spark.read.format(TEXT).option("packs", packs).load()
 
 
-def _options(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[str, str]:
-    spec = {
+def _spec(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[str, Any]:
+    return {
         "path": os.path.join(os.path.abspath(source.path), source.pattern),
         "format": source.format,
         "header": source.header,
@@ -62,29 +76,90 @@ def _options(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[
         "log": (opening.checkpoint / LOG).address,
         "parallelism": opening.processing.parallelism,
     }
-    return {"spec": json.dumps(spec), "maxRows": str(opening.processing.queue_size)}
 
 
-class FileData(DataSource):
-    """Spark's view of the file source. Options: `spec`, what `open_files` wrote, and `maxRows` of a
-    batch."""
+class Followed:
+    """What the kernel asks for batches of text files; called by the thread of the query."""
+
+    class Java:
+        """The interface of the kernel's that this is."""
+
+        implements = ("weft.kernel.source.FileFollower",)
+
+    def __init__(self, folder: Location, spec: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._spec = spec
+
+    @cached_property
+    def _follower(self) -> Follower:
+        return Follower(self._spec)
+
+    def ahead(self, start: str, most: int) -> str:
+        """The offset at most so many records ahead of another; the same if none is new."""
+        with self._kept():
+            return json.dumps(self._follower.ahead(json.loads(start), most))
+
+    def packs(self, start: str, end: str) -> str:
+        """The ranges that the tasks of a batch read, a list for each."""
+        with self._kept():
+            packs = self._follower.packs(json.loads(start), json.loads(end))
+            return json.dumps(
+                [[range_form(part, self._spec) for part in pack.slices] for pack in packs]
+            )
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            yield
+        except WeftError as error:
+            failures.keep(self._folder, error)
+            raise
+
+
+def range_form(part: FileRange, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A range of a text file as the kernel reads it, with what the file was when it was found."""
+    form = {
+        "name": part.name,
+        "suffix": part.suffix,
+        "line": part.first.line,
+        "first": part.first.byte,
+        "header": part.header,
+        "reason": part.reason,
+    }
+    found = None if part.path is None else look(part.path)
+    # A text that may grow and has less in it than it had was replaced.
+    if found is None or (not part.file.whole and found.size < (part.end or 0)):
+        return form
+    return {
+        **form,
+        "path": part.path,
+        "end": -1 if part.end is None else part.end,
+        "least": found.size if part.file.whole else part.file.size,
+        "whole": part.file.whole,
+        "modified": found.mtime_ns,
+        "head": part.file.head,
+        "seen": min(part.file.seen, HEAD),
+        "separator": spec["separator"] if spec["format"] == "csv" else None,
+    }
+
+
+class ParquetData(DataSource):
+    """Spark's view of Parquet files. Options: `spec`, what `open_files` wrote, and `maxRows` of a batch."""
 
     @classmethod
     def name(cls) -> str:
-        return "weft-files"
+        return "weft-parquet"
 
     def schema(self) -> StructType:
         spec = json.loads(self.options["spec"])
-        last = raw.HEADER
-        if spec["format"] == "parquet":
-            last = StructField("columns", StructType.fromJson(spec["schema"]))
-        return StructType([*raw.FIELDS, raw.BAD, last])
+        columns = StructField("columns", StructType.fromJson(spec["schema"]))
+        return StructType([*raw.FIELDS, raw.BAD, columns])
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        return FileReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
+        return ParquetReader(json.loads(self.options["spec"]), int(self.options["maxRows"]))
 
 
-class FileReader(DataSourceStreamReader):
+class ParquetReader(DataSourceStreamReader):
     """Hands out what the follower finds, and reads it in Spark's Python workers."""
 
     def __init__(self, spec: Mapping[str, Any], max_rows: int) -> None:
@@ -92,17 +167,15 @@ class FileReader(DataSourceStreamReader):
         self._max_rows = max_rows
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FileReader, (
-            self._spec,
-            self._max_rows,
-        )  # what was followed is of no use to the workers
+        # What was followed is of no use to the workers.
+        return ParquetReader, (self._spec, self._max_rows)
 
     @cached_property
     def _follower(self) -> Follower:
         return Follower(self._spec)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        return {"file": 0, "line": 0, "byte": 0}
+        return BEGINNING
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return ReadMaxRows(self._max_rows)
@@ -121,35 +194,17 @@ class FileReader(DataSourceStreamReader):
 
     def _read(self, part: FileRange) -> Iterator[pa.RecordBatch]:
         path = None if part.lost else part.file.locate()
-        if path is None or self._is_short(part, path):
+        if path is None:
             yield self._one_bad(part)
-        elif self._spec["format"] == "parquet":
-            yield from self._read_rows(part, path)
         else:
-            yield from self._read_lines(part, path)
-
-    @staticmethod
-    def _is_short(part: FileRange, path: str) -> bool:
-        """Whether a text that may grow has less in it than it had."""
-        found = look(path)
-        return not part.file.whole and part.end is not None and (not found or found.size < part.end)
+            yield from self._read_rows(part, path)
 
     def _one_bad(self, part: FileRange) -> pa.RecordBatch:
         """What is said in the place of records that are not there any more."""
         gone = "the file was replaced before its records from here on were read; they are gone"
         positions = _positions(part, numbers([part.first.line + 1]))
-        last, column = "header", pa.nulls(1, pa.string())
-        if self._spec["format"] == "parquet":
-            last, column = "columns", pa.nulls(1, self._declared())
-        return _batch(binaries([b""]), positions, part.reason or gone, last, column)
-
-    def _read_lines(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
-        whole = Text(path, part.end, _separator(self._spec))
-        for block in lines.blocks(whole, part.first):
-            values, places = _kept(block)
-            positions = _positions(part, places)
-            header = pa.repeat(text(part.header), len(values))
-            yield _batch(values, positions, block.damage or part.reason, "header", header)
+        columns = pa.nulls(1, self._declared())
+        return _batch(binaries([b""]), positions, part.reason or gone, columns)
 
     def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
         declared = self._declared()
@@ -157,29 +212,10 @@ class FileReader(DataSourceStreamReader):
             path, part.first.line, part.end, declared
         ):
             positions = _positions(part, numbers(range(first + 1, first + 1 + len(columns))))
-            yield _batch(pa.array(values, pa.binary()), positions, reason, "columns", columns)
+            yield _batch(pa.array(values, pa.binary()), positions, reason, columns)
 
     def _declared(self) -> pa.StructType:
         return to_arrow_type(StructType.fromJson(self._spec["schema"]), timezone="UTC")
-
-
-def _separator(spec: Mapping[str, Any]) -> bytes | None:
-    return str(spec["separator"]).encode() if spec["format"] == "csv" else None
-
-
-def _kept(block: Block) -> tuple[pa.Array, pa.Array]:
-    """The records of a block that are not blank, without what their line ends leave, and the line of each."""
-    values = binaries(block.records)
-    begins, ends = pc.binary_slice(values, 0, 1), pc.binary_slice(values, -1)
-    odd = pc.or_(pc.is_in(begins, BLANK), pc.is_in(ends, RETURN))
-    if block.damage is None and not pc.any(odd).as_py():  # as most are: nothing is done for each
-        return values, numbers(block.numbers)
-    kept = [
-        (number, record.removesuffix(b"\r"))
-        for number, record in zip(block.numbers, block.records, strict=True)
-        if record.strip() or block.damage
-    ]
-    return binaries([record for _, record in kept]), numbers(number for number, _ in kept)
 
 
 def _positions(part: FileRange, places: pa.Array) -> pa.Array:
@@ -189,15 +225,15 @@ def _positions(part: FileRange, places: pa.Array) -> pa.Array:
 
 
 def _batch(
-    values: pa.Array, positions: pa.Array, reason: str | None, last: str, column: pa.Array
+    values: pa.Array, positions: pa.Array, reason: str | None, columns: pa.Array
 ) -> pa.RecordBatch:
     count = len(positions)
-    columns = {
+    made = {
         "value": values,
         "partition": pa.repeat(number(0, pa.int32()), count),
         "position": positions,
         "timestamp": pa.nulls(count, raw.ARROW.field("timestamp").type),
         "bad": pa.repeat(text(reason), count),
-        last: column,
+        "columns": columns,
     }
-    return pa.RecordBatch.from_pydict(columns)
+    return pa.RecordBatch.from_pydict(made)

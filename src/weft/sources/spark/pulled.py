@@ -11,15 +11,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from weft import kernel
 from weft.errors import WeftError
-from weft.locations.location import Location, locate
+from weft.locations.location import Location
 from weft.sources.journal import EventSource, Journal
 from weft.sources.segment import JOURNAL
+from weft.sources.spark import failures
 
 FORMAT = "weft.kernel.source.JournalSource"
 
 TICK = "source.TickSource.tick"
 
-_FAILED: dict[str, WeftError] = {}
 _AILING: set[str] = set()
 """The journals whose source failed when it was last asked."""
 
@@ -35,17 +35,12 @@ def open_pulled(
 ) -> DataFrame:
     """The records of a source in raw form; it is made when the first of them is asked for."""
     place = (folder / JOURNAL).address
-    _FAILED.pop(place, None)
+    failures.take(folder)
     # A batch, if an empty one, shows that a pipeline is well again.
     well = partial(kernel.call, spark, TICK, name)
-    pulled = PulledJournal(place, source, most=most, keep=keep, well=well)
+    pulled = PulledJournal(folder, source, most=most, keep=keep, well=well)
     kernel.hand_over(spark, "source.JournalSource.open", place, pulled)
     return spark.readStream.format(FORMAT).option("name", place).option("path", place).load()
-
-
-def take_failure(folder: str) -> WeftError | None:
-    """Why the source that keeps its journal in this folder could not be read, told once."""
-    return _FAILED.pop((locate(folder) / JOURNAL).address, None)
 
 
 class PulledJournal:
@@ -58,14 +53,15 @@ class PulledJournal:
 
     def __init__(
         self,
-        place: str,
+        folder: Location,
         source: Callable[[], EventSource],
         *,
         most: int,
         keep: int | None,
         well: Callable[[], None],
     ) -> None:
-        self._place = place
+        self._folder = folder
+        self._place = (folder / JOURNAL).address
         self._source = source
         self._most = most
         self._keep = keep
@@ -84,7 +80,7 @@ class PulledJournal:
                     self._journal = Journal(self._place, self._source(), keep=self._keep)
                 number = self._journal.next(after, max_events=self._most)
         except WeftError as error:
-            _FAILED[self._place] = error
+            failures.keep(self._folder, error)
             _AILING.add(self._place)
             raise
         if self._place in _AILING:
