@@ -48,7 +48,9 @@ def open_files(
         return reader.option("maxRows", str(most)).load()
     name = opening.checkpoint.address
     failures.take(opening.checkpoint)
-    kernel.hand_over(spark, "source.FileSource.open", name, Followed(opening.checkpoint, spec))
+    kernel.hand_over(
+        spark, "source.FileSource.open", name, KernelFollower(opening.checkpoint, spec)
+    )
     return spark.readStream.format(TEXT).option("name", name).option("most", str(most)).load()
 
 
@@ -59,7 +61,7 @@ def files_again(
     spec = _spec(source, stream, asked)
     if not source.gives_bytes:
         return read_again(spark, ParquetData({"spec": json.dumps(spec), "maxRows": "0"}), asked)
-    found = Followed(asked.checkpoint, spec)
+    found = KernelFollower(asked.checkpoint, spec)
     start = json.dumps(BEGINNING if asked.start is None else asked.start)
     packs = "[]" if asked.end is None else found.packs(start, json.dumps(asked.end))
     return spark.read.format(TEXT).option("packs", packs).load()
@@ -78,7 +80,7 @@ def _spec(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[str
     }
 
 
-class Followed:
+class KernelFollower:
     """What the kernel asks for batches of text files; called by the thread of the query."""
 
     class Java:
