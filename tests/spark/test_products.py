@@ -151,8 +151,11 @@ def test_a_rolled_back_table_takes_its_products_with_it(tmp_path: Path) -> None:
         run.feed("stars", [log("c", **star("ann", "b"))])
         assert profiles(run)[0]["starred"][0]["repo"] == "B"
         run.retire("loud")
+        loud = run.knots("profile")[-1].number
         run.rollback("stars", to=kept)
         assert profiles(run) == [profile("ann", ("a", None), ("b", None))]
+        gone = run.api.get("/products/profile/ann@x", params={"knot": loud})
+        assert gone.json()["code"] == "knot.not-live"
 
 
 def test_a_rule_that_filters_a_table_withdraws_rows(tmp_path: Path) -> None:

@@ -36,6 +36,21 @@ class KnotMissingError(WeftError):
         )
 
 
+class KnotNotLiveError(WeftError):
+    """A knot whose rows are not in the tables: it was rolled back, or is not tied yet."""
+
+    code = "knot.not-live"
+    domain = "user"
+
+    def __init__(self, knot: Knot) -> None:
+        super().__init__(
+            f"Knot {knot.number} of stream '{knot.stream}' is {knot.status}: nothing is as of it.",
+            hint=f"Choose a complete one; `weft stream log {knot.stream}` shows them.",
+            stream=knot.stream,
+            knot=knot.number,
+        )
+
+
 class KnotRefusedError(WeftError):
     """A worker asked for something that contradicts what is recorded."""
 
@@ -120,6 +135,13 @@ class Knots:
         knot = self.find(stream, number)
         if knot is None:
             raise KnotMissingError(stream, number, head=self.head(stream).number)
+        return knot
+
+    def get_live(self, stream: str, number: int) -> Knot:
+        """A live knot of a stream; refuses one that was rolled back or is not tied."""
+        knot = self.get(stream, number)
+        if knot.status is not Status.COMPLETE:
+            raise KnotNotLiveError(knot)
         return knot
 
     def newest(self, stream: str) -> Knot | None:

@@ -146,7 +146,7 @@ async def _document(weaver: Weaver, name: str, key: str, knot: int | None) -> Do
             product=name,
         )
     if knot is not None:
-        weaver.knots.get(weaver.catalog.stream(spec.to).origin, knot)
+        weaver.knots.get_live(weaver.catalog.stream(spec.to).origin, knot)
     asked = {"stream": spec.to, "key": values, "knot": knot}
     row = await weaver.ask("document", asked, timeout=120)
     if row is None:
