@@ -96,28 +96,12 @@ final class ExactSum extends Accumulator {
     return bits < 0 ? size.negate() : size;
   }
 
-  /** The double that is nearest to so many units. */
-  private static double nearest(BigInteger units) {
-    BigInteger size = units.abs();
-    int cut = Math.max(0, size.bitLength() - Long.SIZE);
-    BigInteger head = size.shiftRight(cut);
-    if (cut > 0 && size.getLowestSetBit() < cut) {
-      head = head.setBit(0); // what is cut off decides where the rest is halfway
-    }
-    return units.signum() * Math.scalb(head.doubleValue(), cut - UNIT);
-  }
-
   @Override
   public Object result(long records, long[] longs, int l, Object[] objects, int o) {
     long count = longs[l];
     if (count == 0) {
       return null;
     }
-    double sum = sum(longs, l, (BigInteger) objects[o]);
-    return isMean ? sum / count : sum;
-  }
-
-  private static double sum(long[] longs, int l, BigInteger units) {
     boolean isHigh = longs[l + HIGHEST] > 0;
     boolean isLow = longs[l + LOWEST] > 0;
     if (longs[l + NANS] > 0 || isHigh && isLow) {
@@ -126,7 +110,8 @@ final class ExactSum extends Accumulator {
     if (isHigh || isLow) {
       return isHigh ? Double.POSITIVE_INFINITY : Double.NEGATIVE_INFINITY;
     }
-    return units == null ? 0 : nearest(units);
+    BigInteger units = (BigInteger) objects[o];
+    return isMean ? Nearest.mean(units, count, UNIT) : Nearest.sum(units);
   }
 
   @Override

@@ -18,6 +18,10 @@ import org.apache.spark.sql.types.DecimalType;
 final class WholeSum extends Accumulator {
   private static final long serialVersionUID = 1;
   private static final int MOST_DIGITS = 28;
+
+  /** Every whole number up to here is a double. */
+  private static final long LARGEST_EXACT = 1L << 53;
+
   private static final BigInteger WORD = BigInteger.ONE.shiftLeft(Long.SIZE);
 
   private final int argument;
@@ -138,7 +142,8 @@ final class WholeSum extends Accumulator {
       return isMean ? mean(sum, count, decimal) : ofType(sum, decimal);
     }
     if (isMean) {
-      return (fits ? (double) low : whole(low, high).doubleValue()) / count;
+      boolean isDouble = fits && Math.abs(low) <= LARGEST_EXACT && low != Long.MIN_VALUE;
+      return isDouble ? (double) low / count : Nearest.mean(whole(low, high), count, 0);
     }
     return fits ? (Object) low : null;
   }

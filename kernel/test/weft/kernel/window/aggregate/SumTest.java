@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -128,5 +129,60 @@ class SumTest {
     Slots least = Slots.of(exact, Double.MIN_VALUE, 1e308, 1e308);
     assertEquals(Double.POSITIVE_INFINITY, least.result());
     assertEquals(Double.MIN_VALUE, least.subtract(1e308).subtract(1e308).result());
+  }
+
+  @Test
+  void aMeanOfDoublesIsRoundedOnce() {
+    Random random = new Random(5);
+    ExactSum mean = new ExactSum(0, true);
+    for (int range : new int[] {4, 60, 600, 2_040}) {
+      for (int round = 0; round < 300; round++) {
+        Slots slots = new Slots(mean);
+        BigDecimal sum = BigDecimal.ZERO;
+        int count = 1 + random.nextInt(12);
+        for (int value = 0; value < count; value++) {
+          int power = random.nextInt(range) - (range < 2_040 ? range / 2 : 1_060);
+          double next = Math.scalb(random.nextDouble() - 0.5, power);
+          slots.add(next);
+          sum = sum.add(new BigDecimal(next));
+        }
+        BigDecimal exact = sum.divide(BigDecimal.valueOf(count), new MathContext(1_200));
+        assertEquals(exact.doubleValue(), slots.stored().result());
+      }
+    }
+  }
+
+  @Test
+  void aMeanOfDoublesFitsWhereTheirSumDoesNot() {
+    ExactSum mean = new ExactSum(0, true);
+    assertEquals(1e308, Slots.of(mean, 1e308, 1e308, 1e308).result());
+    assertEquals(-Double.MAX_VALUE, Slots.of(mean, -Double.MAX_VALUE, -Double.MAX_VALUE).result());
+    // Three halves of the least double lie between it and its double, which is even.
+    assertEquals(2 * Double.MIN_VALUE, Slots.of(mean, Double.MIN_VALUE, 1e-323).result());
+    assertEquals(Double.MIN_VALUE, Slots.of(mean, Double.MIN_VALUE, 1e-323, 0.0).result());
+    assertEquals(0.0, Slots.of(mean, 0.0, Double.MIN_VALUE).result());
+    Slots endless = Slots.of(mean, 1e308, Double.POSITIVE_INFINITY);
+    assertEquals(Double.POSITIVE_INFINITY, endless.result());
+    endless.add(Double.NEGATIVE_INFINITY);
+    assertEquals(Double.NaN, endless.result());
+  }
+
+  @Test
+  void aMeanOfLongsIsRoundedOnce() {
+    Random random = new Random(7);
+    WholeSum mean = new WholeSum(0, DataTypes.LongType, true);
+    for (int round = 0; round < 500; round++) {
+      Slots slots = new Slots(mean);
+      BigDecimal sum = BigDecimal.ZERO;
+      int count = 1 + random.nextInt(12);
+      for (int value = 0; value < count; value++) {
+        long next = random.nextLong() >> random.nextInt(Long.SIZE);
+        slots.add(next);
+        sum = sum.add(BigDecimal.valueOf(next));
+      }
+      BigDecimal exact = sum.divide(BigDecimal.valueOf(count), new MathContext(200));
+      assertEquals(exact.doubleValue(), slots.result());
+    }
+    assertEquals(-0x1p63, Slots.of(mean, Long.MIN_VALUE, Long.MIN_VALUE).result());
   }
 }
