@@ -36,7 +36,7 @@ class BackupError(WeftError):
 
 @dataclass(frozen=True)
 class Copied:
-    """What a copy of a storage holds."""
+    """What a copy of a storage holds: all of its files, those of the store too."""
 
     to: str
     files: int
@@ -124,28 +124,24 @@ def _copy(source: Storage, store: Store, target: Storage) -> Copied:
     """Build a copy beside its place and give it its name when it is whole."""
     building = Storage(f"{target.root}.building")
     shutil.rmtree(building.root, ignore_errors=True)
-    copied = _copy_folders(source, building)
+    _copy_folders(source, building)
     _copy_store(store, building)
+    sizes = [path.stat().st_size for path in Path(building.root).rglob("*") if path.is_file()]
     if Path(target.root).exists():
         Path(target.root).rmdir()  # an empty one, as `check_target` has seen
     Path(building.root).rename(target.root)
-    return replace(copied, to=target.root)
+    return Copied(target.root, len(sizes), sum(sizes))
 
 
-def _copy_folders(source: Storage, target: Storage) -> Copied:
+def _copy_folders(source: Storage, target: Storage) -> None:
     target.make()
-    files = size = 0
     for name in FOLDERS:
         folder = Path(source.root) / name
         if folder.exists():
             shutil.copytree(folder, Path(target.root) / name, symlinks=True)
-        for path in (Path(target.root) / name).rglob("*"):
-            if path.is_file():
-                files, size = files + 1, size + path.stat().st_size
     owner = source.owner
     if owner is not None:
         target.own(owner.history)
-    return Copied(target.root, files, size)
 
 
 def _copy_store(store: Store, target: Storage) -> None:
