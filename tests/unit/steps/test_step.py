@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from weft.errors import WeftError
+from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.steps.compile import apply_schema, compile_steps, reads
 from weft.steps.function import FunctionVersion
@@ -132,6 +133,14 @@ def test_a_step_that_does_not_fit_is_refused(form: dict[str, Any], code: str) ->
 def make_function(**fields: Any) -> FunctionVersion:
     defaults: dict[str, Any] = {"ref": "rules:mask", "version": "1", "form": "row", "modules": {}}
     return FunctionVersion(**(defaults | fields))
+
+
+@pytest.mark.parametrize("form", ["row", "batch"])
+def test_no_function_is_called_for_rows_that_replace_one_another(form: str) -> None:
+    step = [from_dict({"function": "rules:mask"})]
+    with pytest.raises(WeftError) as caught:
+        apply_schema(step, with_change(ORDERS), {"rules:mask": make_function(form=form)})
+    assert caught.value.code == "step.changing"
 
 
 def test_a_function_keeps_adds_or_replaces_columns() -> None:
