@@ -33,7 +33,7 @@ def list_anomalies(terminal: Terminal, stream: str | None, limit: int) -> None:
 @asks_weaver
 def accept(terminal: Terminal, id: str) -> None:
     """Say that something was not an anomaly: what deviates about as much is not told again."""
-    found = terminal.post(f"{path_to('anomalies', id)}/accept", doing="Noting")
+    found = terminal.post(path_to("anomalies", id, "accept"), doing="Noting")
     terminal.show(found, lambda output, one: output.line(f"{one['id']} is taken for usual."))
 
 

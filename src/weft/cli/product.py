@@ -52,7 +52,7 @@ def show(terminal: Terminal, name: str) -> None:
 def get(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -> None:
     """The document of KEY: one value for each column of the key."""
     terminal.show(
-        terminal.get(path_to("products", name, _written(key)), knot=knot), _render_document
+        terminal.get(path_to("products", name, key=_written(key)), knot=knot), _render_document
     )
 
 
@@ -63,7 +63,9 @@ def get(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -
 @asks_weaver
 def explain(terminal: Terminal, name: str, key: tuple[str, ...], knot: int | None) -> None:
     """Which changes made the document of KEY what it is: each row of its tables, and the change that left it so."""
-    terminal.show(terminal.get(path_to("causes", name, _written(key)), knot=knot), _render_causes)
+    terminal.show(
+        terminal.get(path_to("causes", name, key=_written(key)), knot=knot), _render_causes
+    )
 
 
 @product.command()

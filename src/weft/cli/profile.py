@@ -112,7 +112,7 @@ def _run(forge: Forge, story: Story, sql: str, *emails: str) -> None:
 
 def _document(story: Story, email: str) -> Document | None:
     try:
-        found: Document = story.get(path_to("products", "user-profile", email))["document"]
+        found: Document = story.get(path_to("products", "user-profile", key=email))["document"]
     except WeftError as error:
         if error.code == "product.no-document":
             return None

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 
+NO_NAMES = ("", ".", "..")
+
+
 class TableMissingError(WeftError):
     """A stream that has no table here."""
 
@@ -79,7 +82,8 @@ def _current(opened: DeltaTable, stream: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _open(table: Location, stream: str) -> DeltaTable:
-    if not (table / LOG_FOLDER).exists():
+    # A name that is a way to somewhere else is no name, whatever lies there.
+    if "/" in stream or stream in NO_NAMES or not (table / LOG_FOLDER).exists():
         raise TableMissingError(
             f"Stream '{stream}' has no table at {table.address}.",
             hint="It may have no knots yet: see `weft stream list`. If it lies elsewhere, name the project's "

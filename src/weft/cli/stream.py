@@ -45,8 +45,10 @@ def show(terminal: Terminal, name: str) -> None:
 @asks_weaver
 def head(terminal: Terminal, name: str | None) -> None:
     """The newest knot of STREAM, or of all, with its whole hash: keep it elsewhere, and history is proven by it."""
-    streams = [terminal.get(path_to("streams", name))] if name else terminal.get("/streams")
-    heads = [one for one in streams if name or one["origin"] == one["name"]]
+    if name is not None:
+        heads = [terminal.get(path_to("streams", name))]
+    else:
+        heads = [one for one in terminal.get("/streams") if one["origin"] == one["name"]]
     terminal.show(heads, _render_heads)
 
 

@@ -24,9 +24,57 @@ DEFAULT_WEAVER = "http://127.0.0.1:8080"
 SLOWEST_ANSWER_S = 300.0
 
 
-def path_to(*parts: str | int) -> str:
-    """The path of a thing in the API, whatever its name holds."""
-    return "/" + "/".join(quote(str(part), safe="") for part in parts)
+MEANT = {
+    "absences": ("stream",),
+    "alerts": ("alert",),
+    "anomalies": ("anomaly",),
+    "blames": ("stream", "record"),
+    "branches": ("branch",),
+    "causes": ("product",),
+    "functions": ("function, pipeline or rule", "version", "version", "version"),
+    "history": ("stream",),
+    "knots": ("stream", "knot"),
+    "operations": ("operation",),
+    "pipelines": ("pipeline",),
+    "products": ("product",),
+    "records": ("stream", "record"),
+    "replays": ("replay",),
+    "rules": ("rule",),
+    "streams": ("stream",),
+}
+"""What the parts of a path name, by the noun that it begins with."""
+DOTS = {".": "%2E", "..": "%2E%2E"}
+"""Names that a path would take for the folder itself and the one above."""
+
+
+class NoNameError(WeftError):
+    """A name that is empty, with which a path would be that of something else."""
+
+    code = "cli.no-name"
+    domain = "user"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"Which {what}? Its name is empty.",
+            hint="Name one. A variable that is not set gives an empty name too.",
+        )
+
+
+def path_to(noun: str, *parts: str | int, key: str | None = None) -> str:
+    """The path of a thing in the API, whatever its name holds; refuses a name that is empty.
+
+    A key of a document ends it: that may be any text, also an empty one.
+    """
+    for part, what in zip(parts, MEANT[noun], strict=False):
+        if part == "":
+            raise NoNameError(what)
+    ends = () if key is None else (key,)
+    return "/" + "/".join(map(_quoted, (noun, *parts, *ends)))
+
+
+def _quoted(part: str | int) -> str:
+    text = str(part)
+    return DOTS.get(text) or quote(text, safe="")
 
 
 @dataclass

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import orjson
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weft.errors import WeftError
@@ -19,6 +20,7 @@ from weft.weaver.problems import problem
 LARGEST_BODY = 16 * 1024 * 1024
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE = ("GET", "HEAD", "OPTIONS")
+SLASH = b"%2F"
 FOREIGN = ("cross-site", "same-site")
 
 
@@ -115,7 +117,18 @@ class JsonRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route whose bodies are read by JsonRequest."""
+    """A route whose bodies are read by JsonRequest, and in whose path a quoted slash is part of a name."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match the path as it was sent, where it would have more parts once it is unquoted."""
+        raw: bytes = scope.get("raw_path") or b""
+        if SLASH not in raw.upper():
+            return super().matches(scope)
+        match, found = super().matches({**scope, "path": raw.decode("latin-1")})
+        if match is not Match.NONE:
+            named = {name: unquote(text) for name, text in found["path_params"].items()}
+            found = {**found, "path_params": named}
+        return match, found
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
