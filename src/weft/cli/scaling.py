@@ -13,7 +13,17 @@ import click
 from weft.cli.command import Group, asks_weaver
 from weft.cli.project import read_project
 from weft.cli.terminal import Terminal
-from weft.cli.terms import AS_NOW, asked, given, recorded, terms_options
+from weft.cli.terms import (
+    AS_NOW,
+    FACTORS,
+    LONGEST_S,
+    MOST_EXECUTORS,
+    RATES,
+    asked,
+    given,
+    recorded,
+    terms_options,
+)
 
 if TYPE_CHECKING:
     from weft.cli.output import Printer
@@ -32,10 +42,6 @@ pipeline_option = click.option(
     metavar="PIPELINE",
     help="The load of a pipeline as it was measured by the minute, of a week at most.",
 )
-
-
-LONGEST_S = 366 * 86_400.0
-"""A rate goes on for a year at most."""
 
 
 @click.group(cls=Group)
@@ -86,7 +92,7 @@ def decisions(terminal: Terminal, worker: str | None, limit: int) -> None:
 @terms_options
 @click.option(
     "--initial",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_EXECUTORS),
     metavar="N",
     help="Executors at the beginning.  [default: the minimum]",
 )
@@ -161,7 +167,7 @@ def contest(
 )
 @click.option(
     "--cost",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(*FACTORS),
     default=AS_NOW,
     show_default=True,
     metavar="N",
@@ -169,7 +175,7 @@ def contest(
 )
 @click.option(
     "--executors",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_EXECUTORS),
     metavar="N",
     help="Always so many.  [default: as many as the reactive rule says]",
 )
@@ -248,9 +254,15 @@ def _rate(text: str | None) -> tuple[float, float | None]:
         number = float(text.removeprefix("x"))
     except ValueError:
         number = math.nan
-    if not 0 < number < math.inf:
-        raise click.BadParameter(f"'{text}' is no rate; say 250, or x2.", param_hint="--rate")
-    return (number, None) if text.startswith("x") else (1.0, number)
+    is_factor = text.startswith("x")
+    least, most = FACTORS if is_factor else RATES
+    if not least <= number <= most:
+        raise click.BadParameter(
+            f"'{text}' is no rate; say 250, or x2. Rates are from {RATES[0]:g} to {RATES[1]:g}, "
+            f"and what they are multiplied with is from {FACTORS[0]:g} to {FACTORS[1]:g}.",
+            param_hint="--rate",
+        )
+    return (number, None) if is_factor else (1.0, number)
 
 
 def _render_decisions(output: Printer, found: list[dict[str, Any]]) -> None:

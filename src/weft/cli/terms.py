@@ -15,22 +15,30 @@ if TYPE_CHECKING:
 
 AS_NOW = 1.0
 START_UP_S = 60.0
+LONGEST_S = 366 * 86_400.0
+"""Nothing that is asked of scaling takes longer than a year."""
+RATES = (1e-6, 1e12)
+"""Records a second: from one in eleven days to more than anything serves."""
+FACTORS = (1e-6, 1e6)
+"""How many times as much of something there may be."""
+SHORTEST_INTERVAL_S = 0.1
+MOST_EXECUTORS = 100_000
+"""As many as scaling plans with; naming its own would have every command load it."""
 
 
 def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say what executors can do and what is asked of them."""
-    above = click.FloatRange(min=0, min_open=True)
     options = [
         click.option(
             "--capacity",
-            type=above,
+            type=click.FloatRange(*RATES),
             metavar="RATE",
             help="Records a second that one executor serves.  [default: an eighth of the 99th "
             "percentile of a file; of a pipeline what was measured]",
         ),
         click.option(
             "--start-up",
-            type=click.FloatRange(min=0),
+            type=click.FloatRange(0, LONGEST_S),
             default=START_UP_S,
             show_default=True,
             metavar="SECONDS",
@@ -38,7 +46,7 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--objective",
-            type=above,
+            type=click.FloatRange(0, LONGEST_S, min_open=True),
             default=60.0,
             show_default=True,
             metavar="SECONDS",
@@ -46,7 +54,7 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--interval",
-            type=above,
+            type=click.FloatRange(SHORTEST_INTERVAL_S, LONGEST_S),
             default=60.0,
             show_default=True,
             metavar="SECONDS",
@@ -54,7 +62,7 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--minimum",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST_EXECUTORS),
             default=1,
             show_default=True,
             metavar="N",
@@ -62,13 +70,13 @@ def terms_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--maximum",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, MOST_EXECUTORS),
             metavar="N",
             help="Executors at most.",
         ),
         click.option(
             "--budget",
-            type=above,
+            type=click.FloatRange(min=0, min_open=True),
             metavar="HOURS",
             help="Executor-hours that a day may cost.",
         ),
@@ -113,10 +121,15 @@ def given(file: Path, *, form: Any, **said: Any) -> tuple[Arrivals, ScalingTerms
     """The arrivals of a file, and terms for them."""
     from weft.scaling.arrivals import read_arrivals
     from weft.scaling.contest import terms_for
+    from weft.scaling.simulator import FINEST, MOST_INTERVALS
 
-    step_s = said["interval"] / 12
-    arrivals = read_arrivals(file, form=form, step_s=step_s)
     terms = asked(form=form, **said)
+    arrivals = read_arrivals(
+        file,
+        form=form,
+        step_s=terms.interval_s / FINEST,
+        longest_s=terms.interval_s * MOST_INTERVALS,
+    )
     fitted = terms_for(arrivals, terms)
     return arrivals, terms if said["capacity"] is not None else fitted
 
@@ -133,7 +146,7 @@ def asked(
     form: str,
 ) -> ScalingTerms:
     """The terms that were said; without a capacity a record takes a second."""
-    from weft.scaling.policy import MOST_EXECUTORS, ScalingTerms
+    from weft.scaling.policy import ScalingTerms
 
     return ScalingTerms(
         cost_s=1 / capacity if capacity else AS_NOW,

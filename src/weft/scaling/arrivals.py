@@ -6,6 +6,7 @@ first). Times are ISO 8601 or numbers since the epoch, in seconds down to nanose
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ Series = NDArray[np.float64]
 
 MOST_STEPS = 10_000_000
 """A span of ten million steps is more than a hundred days of seconds; beyond it a time is most likely wrong."""
+MOST_COUNT = 1e12
+"""No step has more records; a larger count is most likely another number."""
 EVEN_SHARE = 0.9
 COUNTS = frozenset(("count", "counts", "records", "events", "requests", "arrivals", "n", "value"))
 """What a column of counts may be called."""
@@ -91,15 +94,20 @@ def from_rates(rates: Mapping[int, float], *, step_s: int) -> Arrivals:
     return Arrivals(begin, float(step_s), _totals(counted), missing=len(counted) - len(rates))
 
 
-def read_arrivals(path: Path, *, form: Form = "auto", step_s: float = 5.0) -> Arrivals:
-    """The arrivals that a file tells of; those that come one by one are counted in steps of `step_s`."""
+def read_arrivals(
+    path: Path, *, form: Form = "auto", step_s: float = 5.0, longest_s: float = math.inf
+) -> Arrivals:
+    """The arrivals that a file tells of, over no longer than `longest_s`.
+
+    Those that come one by one are counted in steps of `step_s`.
+    """
     lines = _read(path)
     if form == "auto":
         form = "counts" if lines.are_counts() else "arrivals"
     if form == "counts":
-        return _from_counts(path, lines)
+        return _from_counts(path, lines, longest_s)
     seconds = (lines.times - lines.times.min()) / 1e9
-    _check_span(path, float(seconds.max()), step_s)
+    _check_span(path, lines.times, min(longest_s, step_s * MOST_STEPS))
     counted = np.bincount((seconds / step_s).astype(np.int64)).astype(float)
     return Arrivals(_moment(lines.times.min()), step_s, _totals(counted), "arrivals")
 
@@ -205,11 +213,11 @@ def _times(path: Path, column: pd.Series, before: int) -> NDArray[np.int64]:
     return times
 
 
-def _from_counts(path: Path, lines: _FileLines) -> Arrivals:
+def _from_counts(path: Path, lines: _FileLines, longest_s: float) -> Arrivals:
     if lines.numbers is None:
         raise _unreadable(path, "counts need one number beside each time, or a column called count")
     _check_lines(path, ~(lines.numbers >= 0), "has no count of 0 or more")
-    _check_lines(path, ~np.isfinite(lines.numbers), "has no end")
+    _check_lines(path, lines.numbers > MOST_COUNT, f"has a count of more than {MOST_COUNT:,.0f}")
     if len(lines.times) < 2:
         raise _unreadable(path, "one count does not say how long its step is")
     order = np.argsort(lines.times, kind="stable")
@@ -218,7 +226,7 @@ def _from_counts(path: Path, lines: _FileLines) -> Arrivals:
     step = int(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0
     if step <= 0:
         raise _unreadable(path, "all of its lines have one time")
-    _check_span(path, float(times[-1] - times[0]) / 1e9, step / 1e9)
+    _check_span(path, lines.times, min(longest_s, step / 1e9 * MOST_STEPS))
     places = np.rint((times - times[0]) / step).astype(np.int64)
     counted = np.bincount(places, weights=counts).astype(float)
     missing = len(counted) - len(np.unique(places))
@@ -239,10 +247,23 @@ def _check_lines(path: Path, wrong: NDArray[np.bool_], what: str, before: int = 
         raise _unreadable(path, f"record {number} {what} ({int(wrong.sum())} such in all)")
 
 
-def _check_span(path: Path, seconds: float, step_s: float) -> None:
-    if seconds / step_s > MOST_STEPS:
-        days = seconds / 86_400
-        raise _unreadable(path, f"its times span {days:,.0f} days, so that one of them is wrong")
+def _check_span(path: Path, times: NDArray[np.int64], longest_s: float) -> None:
+    """Refuse times that lie too far apart, and name the record behind the longest gap."""
+    order = np.argsort(times, kind="stable")
+    # As floats: times before 1970 may be farther from others than a number of nanoseconds says.
+    seconds = times[order] / 1e9
+    span = float(seconds[-1] - seconds[0])
+    if span <= longest_s:
+        return
+    gaps = np.diff(seconds)
+    at = int(np.argmax(gaps))
+    raise ArrivalsError(
+        f"The times of {path} span {span / 86_400:,.1f} days, and {longest_s / 86_400:,.1f} are read at most. "
+        f"Before record {int(order[at + 1]) + 1} nothing comes for {float(gaps[at]) / 86_400:,.1f} days.",
+        hint="Correct the time of this record or of the one before it; a longer --interval allows for a longer time.",
+        file=str(path),
+        record=int(order[at + 1]) + 1,
+    )
 
 
 def _unreadable(path: Path, why: str) -> ArrivalsError:

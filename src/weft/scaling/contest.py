@@ -29,7 +29,7 @@ from weft.scaling.policy import (
     ScalingTerms,
     Static,
 )
-from weft.scaling.simulator import Course, play
+from weft.scaling.simulator import Course, check_playable, play
 from weft.scaling.smoothing import ExponentialSmoothing
 from weft.scaling.timeline import Timeline
 
@@ -186,6 +186,7 @@ def contest(
     say: Say = lambda _: None,
 ) -> Contest:
     """Play everyone over the same arrivals."""
+    check_playable(arrivals, terms)
     lined = line_up(arrivals, terms, models=models, calendar=calendar, initial=initial, say=say)
     turns = Turns(lined, terms.interval_s)
     chosen = play(turns, arrivals, terms, initial=initial)

@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 
 from weft.scaling.arrivals import Arrivals, Series
 from weft.scaling.forecast import Forecast
-from weft.scaling.policy import DAY_S, MOST_EXECUTORS, Decision, Load, ScalingPolicy, ScalingTerms
+from weft.scaling.policy import (
+    DAY_S,
+    MOST_EXECUTORS,
+    Decision,
+    Load,
+    ScalingError,
+    ScalingPolicy,
+    ScalingTerms,
+)
 
 FINEST = 12
 """The most ticks of one interval."""
+MOST_INTERVALS = 366 * 24 * 60
+"""A year of minutes, which takes minutes to play."""
+LONGEST_DELAY = 10_000
+"""Executors that serve so many decisions later are asked for by nobody."""
 ROUNDING = 1e-6
 
 
@@ -50,6 +62,23 @@ class Course:
     def actions_a_day(self) -> float:
         """How often the number was changed."""
         return len(self.decisions) * DAY_S / (len(self.billed) * self.tick_s)
+
+
+def check_playable(arrivals: Arrivals, terms: ScalingTerms) -> None:
+    """Refuse what has no interval, or more of them than can be played."""
+    intervals = arrivals.span_s / terms.interval_s
+    if not 1 - ROUNDING <= intervals <= MOST_INTERVALS:
+        raise ScalingError(
+            f"{arrivals.span_s:,.0f} s of arrivals are {intervals:,.1f} intervals of {terms.interval_s:g} s; "
+            f"from 1 to {MOST_INTERVALS:,} are played.",
+            hint="Choose another interval, or arrivals over another time.",
+        )
+    if terms.delay > LONGEST_DELAY:
+        raise ScalingError(
+            f"A start-up of {terms.start_up_s:,.0f} s is {terms.delay:,} intervals of {terms.interval_s:g} s; "
+            f"{LONGEST_DELAY:,} are played at most.",
+            hint="Choose a longer interval, or a shorter start-up.",
+        )
 
 
 def ticks_per_interval(arrivals: Arrivals, terms: ScalingTerms) -> int:

@@ -17,7 +17,7 @@ from weft.scaling.policy import (
     ScalingTerms,
     Static,
 )
-from weft.scaling.simulator import Course, play
+from weft.scaling.simulator import Course, check_playable, play
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ def what_if(arrivals: Arrivals, terms: ScalingTerms, *, executors: int | None = 
             f"{executors} executors are not between the {terms.minimum} and {terms.maximum} that there may be.",
             hint="Ask for a number that may be, or allow more.",
         )
+    check_playable(arrivals, terms)
     policy: ScalingPolicy = Reactive() if executors is None else Static(executors)
     course = play(policy, arrivals, terms, initial=executors)
     broken = np.flatnonzero(~course.kept)

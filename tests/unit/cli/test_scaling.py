@@ -10,6 +10,8 @@ import pytest
 
 from tests.spark.projects import shop
 from tests.unit.cli.fake import FakeWeaver, run
+from weft.cli import terms
+from weft.scaling import policy
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -140,8 +142,8 @@ def test_a_recorded_load_is_played_with_what_was_measured() -> None:
         *("scaling", "contest", "--pipeline", "clean", "--output", "json"),
         weaver=FakeWeaver(answers),
     )
-    terms = json.loads(played.stdout)["terms"]
-    assert (terms["cost_s"], terms["start_up_s"]) == (0.01, 12.0)
+    said = json.loads(played.stdout)["terms"]
+    assert (said["cost_s"], said["start_up_s"]) == (0.01, 12.0)
 
 
 def test_a_load_must_be_said_once() -> None:
@@ -151,3 +153,52 @@ def test_a_load_must_be_said_once() -> None:
     assert run("scaling", "contest", *both, weaver=weaver).exit_code == 2
     rule = ["--rate", "5", "--capacity", "1", "--rule", "dear"]
     assert run("scaling", "what-if", *rule, weaver=weaver).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--rate", "1e300", "--capacity", "1e-300"],
+        ["--rate", "1e300", "--capacity", "1"],
+        ["--rate", "5", "--capacity", "1e-300"],
+        ["--rate", "5", "--capacity", "nan"],
+        ["--rate", "5", "--capacity", "2", "--cost", "1e300"],
+        ["--rate", "5", "--capacity", "2", "--executors", "1000000"],
+        ["--rate", "5", "--capacity", "2", "--for", "1e300"],
+        ["--rate", "5", "--capacity", "2", "--interval", "1e-9"],
+        ["--rate", "5", "--capacity", "2", "--interval", "1e5"],
+        ["--rate", "5", "--capacity", "2", "--interval", "0.1", "--for", "86400"],
+        ["--rate", "5", "--capacity", "2", "--interval", "0.1", "--start-up", "3600"],
+        ["--rate", "5", "--capacity", "2", "--start-up", "1e300"],
+    ],
+    ids=" ".join,
+)
+def test_what_nobody_could_play_is_refused(words: list[str]) -> None:
+    refused = run("scaling", "what-if", *words, weaver=FakeWeaver({}))
+    assert refused.exit_code == 2 and refused.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["what-if", "contest"])
+def test_a_file_with_a_gap_of_years_is_refused_with_its_record(arrivals: str, command: str) -> None:
+    with Path(arrivals).open("a") as file:
+        file.write(f"{START + timedelta(minutes=5_000_000):%Y-%m-%d %H:%M:%S},5\n")
+    line = ["scaling", command, "--output", "json", "--arrivals", arrivals]
+    refused = run(*line, weaver=FakeWeaver({}))
+    told = json.loads(refused.stderr)
+    assert (refused.exit_code, told["code"]) == (2, "arrivals.unreadable")
+    assert told["ids"]["record"] == 61
+
+
+def test_a_load_that_is_multiplied_too_often_is_refused(arrivals: str) -> None:
+    line = ["scaling", "what-if", "--arrivals", arrivals, "--rate", "x1e300"]
+    assert run(*line, weaver=FakeWeaver({})).exit_code == 2
+
+
+def test_the_most_and_the_least_that_may_be_said_are_played() -> None:
+    for words in (["1e12", "--capacity", "1e-6"], ["1e-6", "--capacity", "1e12"]):
+        line = ["scaling", "what-if", "--rate", *words, "--output", "json"]
+        assert run(*line, weaver=FakeWeaver({})).exit_code == 0
+
+
+def test_as_many_executors_may_be_said_as_are_planned_with() -> None:
+    assert terms.MOST_EXECUTORS == policy.MOST_EXECUTORS

@@ -77,6 +77,8 @@ def test_the_form_can_be_said_where_it_is_not_plain(tmp_path: Path) -> None:
         "at\n2026-01-01 00:00:00\n1970-01-01 00:00:00\n",
         "period,count\n2026-01-01 00:00:00,3\n,4\n",
         'a,b\n"1,2\n',
+        "time,count\n60,1\n120,1e300\n180,1\n",
+        "time,count\n60,1\n120,inf\n180,1\n",
     ],
 )
 def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
@@ -129,3 +131,15 @@ def test_numbers_may_have_thousands(tmp_path: Path) -> None:
 def test_what_is_no_time_is_said_to_be_none(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(WeftError, match=why):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize("form", ["counts", "arrivals"])
+def test_a_gap_that_is_too_long_is_told_with_the_record_behind_it(
+    tmp_path: Path, form: str
+) -> None:
+    text = "time,count\n600,1\n60,1\n120,1\n400000,1\n180,1\n"
+    assert read(tmp_path, text, form=form, longest_s=400_000.0).form == form
+    with pytest.raises(WeftError) as refused:
+        read(tmp_path, text, form=form, longest_s=399_900.0)
+    assert refused.value.code == "arrivals.unreadable"
+    assert refused.value.ids["record"] == 4
