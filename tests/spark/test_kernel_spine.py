@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -173,3 +174,25 @@ def _random_value(kind: DataType, chance: Random) -> Any:
         "string": chance.choice(["", "größe", "x" * 300, str(chance.random())]),
     }
     return values.get(kind.simpleString(), chance.randrange(-100, 100))
+
+
+def test_what_code_counts_with_is_known_as_long_as_the_code_is(spark: SparkSession) -> None:
+    # Spark says in its log, with a stack trace, when a task has counted what nobody knows any more.
+    known: Any = spark._jvm.org.apache.spark.util.AccumulatorContext  # type: ignore[union-attr]
+
+    def compiled() -> tuple[spine.Code | None, range]:
+        batch = spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "n int")
+        first = known.newId()
+        return spine.code_of(batch, batch.select(f.col("n") + 1)), range(first, known.newId())
+
+    def counters(ids: range) -> list[int]:
+        return [one for one in ids if known.get(one).isDefined()]
+
+    code, ours = compiled()
+    assert code is not None
+    held = counters(ours)
+    dropped = compiled()[1]
+    while counters(dropped):
+        gc.collect()
+        spark._jvm.System.gc()  # type: ignore[union-attr]
+    assert set(counters(ours)) & set(held)

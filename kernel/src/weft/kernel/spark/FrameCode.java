@@ -37,12 +37,17 @@ public final class FrameCode {
   private final CodeAndComment code;
   private final Lent<Object[]> references;
 
+  /** Held, and never read: tasks count with copies of these, and Spark forgets what nobody holds. */
+  @SuppressWarnings("unused")
+  private final Object[] counters;
+
   private FrameCode(
       StructType batch, StructType schema, CodeAndComment code, Object[] references) {
     this.batch = batch;
     this.schema = schema;
     this.code = code;
     this.references = new Lent<>(UUID.randomUUID().toString(), references);
+    this.counters = references;
   }
 
   /**
