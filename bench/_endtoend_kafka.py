@@ -57,11 +57,13 @@ class KafkaSide(Protocol):
 
 
 class WeftTopics:
-    """A project with a source, a window and a sink, run by `weft up` as it comes; exactly once."""
+    """A project with a source, a window and a sink, run by `weft up`; exactly once. As with the others, a batch follows
+    the one before it at once."""
 
     def command(self, root: Path, servers: str) -> list[str]:
         project = {
             "app_name": "bench",
+            "processing": {"checkpoint_interval": 0},
             "streams": {
                 IN: {
                     "source": {"kafka": {"servers": servers, "topic": IN}},

@@ -1,6 +1,6 @@
 package weft.kernel.source;
 
-/** What knows which files there are and how far they were read; Python follows them in the driver. */
+/** Knows which files there are, and how far they were read: Python follows them in the driver. */
 public interface FileFollower {
   /** The offset at most so many records ahead of another, both in JSON; the same if none is new. */
   String ahead(String start, long most);

@@ -10,9 +10,9 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * Records of text files: those that a {@link FileFollower} finds. Options: {@code name}, under which
- * it was opened, and {@code most}, how many records a batch may have; or {@code packs}, the ranges
- * to read once more, as the follower names them.
+ * Records of text files: those that a {@link FileFollower} finds. Options: {@code name}, under
+ * which it was opened, and {@code most}, how many records a batch may have; or {@code packs}, the
+ * ranges to read once more, as the follower names them.
  */
 public final class FileSource implements TableProvider {
   /** The raw form, why a record could not be had whole, and the header of its file. */

@@ -9,8 +9,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Records of CSV: a line end inside quotes is part of a value. {@link CsvFields} takes records apart
- * by the same rules, and {@code weft.sources.quotes} finds by them how far a batch reaches.
+ * Records of CSV: a line end inside quotes is part of a value. {@link CsvFields} takes records
+ * apart by the same rules, and {@code weft.sources.quotes} finds by them how far a batch reaches.
  */
 final class QuotedRecords implements TextRecords {
   /** A record that is longer has a quote too many: its first line stands alone then. */

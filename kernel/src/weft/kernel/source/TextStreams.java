@@ -16,9 +16,9 @@ final class TextStreams {
   private static final int BUFFER_BYTES = 1 << 16;
 
   /** The place in a compressed file to which it was unpacked. */
-  private record Place(String path, long modified, long at) {}
+  private record Unpacked(String path, long modified, long at) {}
 
-  private static final Map<Place, InputStream> OPEN = new LinkedHashMap<>();
+  private static final Map<Unpacked, InputStream> OPEN = new LinkedHashMap<>();
 
   private TextStreams() {}
 
@@ -28,7 +28,7 @@ final class TextStreams {
       file.getChannel().position(range.first());
       return file;
     }
-    InputStream known = taken(new Place(range.path(), range.modified(), range.first()));
+    InputStream known = taken(new Unpacked(range.path(), range.modified(), range.first()));
     if (known != null) {
       return known;
     }
@@ -55,7 +55,7 @@ final class TextStreams {
     InputStream former;
     InputStream eldest = null;
     synchronized (OPEN) {
-      former = OPEN.put(new Place(range.path(), range.modified(), at), in);
+      former = OPEN.put(new Unpacked(range.path(), range.modified(), at), in);
       if (OPEN.size() > LEFT_OPEN) {
         eldest = OPEN.remove(OPEN.keySet().iterator().next());
       }
@@ -67,7 +67,7 @@ final class TextStreams {
     }
   }
 
-  private static InputStream taken(Place place) {
+  private static InputStream taken(Unpacked place) {
     synchronized (OPEN) {
       return OPEN.remove(place);
     }

@@ -37,7 +37,7 @@ public final class FrameCode {
   private final CodeAndComment code;
   private final Lent<Object[]> references;
 
-  /** Held, and never read: tasks count with copies of these, and Spark forgets what nobody holds. */
+  /** Held, never read: tasks count with copies of these, and Spark forgets what nobody holds. */
   @SuppressWarnings("unused")
   private final Object[] counters;
 
