@@ -15,8 +15,10 @@ from weft.runtime import session
 from weft.runtime.trial import plain
 from weft.schema.schema import Schema, quote
 from weft.schema.weft import WEFT
+from weft.sinks.rows import FilePart
 from weft.steps.compile import compile_steps
 from weft.steps.step import steps_from
+from weft.streams.bounds import may_hold
 from weft.streams.pieces import parts_of, read_parts
 from weft.streams.table import EVERYTHING, Table
 
@@ -35,14 +37,14 @@ def find_record(
     """Where a record is: each stream that has a row with this id, the knot that wrote it, and the row.
 
     `spans` are the streams to look in, each with the knot to look behind and the last one; without them, all. Ids alone
-    are read first, and then the rows of the knots that have it.
+    are read first, in the files that may have it, and then the rows of the knots that do.
     """
     spark = session.fork(worker.spark)
     found = []
     for stream, span in spans.items():
         table = Table(spark, worker.storage.table(stream))
         after, upto = span or (0, EVERYTHING)
-        ids = _rows(spark, table, after, upto)
+        ids = _rows(spark, table, after, upto, id=id)
         if ids is None:
             continue
         knots = ids.where(f.col("_weft.id") == id).select("_weft.knot").distinct().collect()
@@ -163,11 +165,18 @@ def _one(spark: SparkSession, worker: Worker, place: Mapping[str, Any]) -> DataF
     return None if rows is None else rows.where(f.col("_weft.id") == place["id"]).limit(1)
 
 
-def _rows(spark: SparkSession, table: Table, after: int, upto: int) -> DataFrame | None:
-    """The rows of knots in (after, upto] with all columns that the table has; None where there are none."""
+def _rows(
+    spark: SparkSession, table: Table, after: int, upto: int, *, id: str | None = None
+) -> DataFrame | None:
+    """The rows of knots in (after, upto] with all columns that the table has; None where there are none.
+
+    With an id, only those of files that may have it.
+    """
     if not table.exists():
         return None
-    files = parts_of(table.path, table.knots(after, upto))
+    files: Sequence[FilePart] = parts_of(table.path, table.knots(after, upto))
+    if id is not None:
+        files = may_hold(files, id)
     if not files:
         return None
     return read_parts(spark, files, StructType.fromJson(table.schema()))
