@@ -11,6 +11,9 @@ from pyspark.sql.datasource import InputPartition
 from weft.sources.admission import Admitted
 from weft.sources.lines import Place
 
+GONE = "the file was replaced before its records from here on were read; they are gone"
+"""What stands for the records of a file that another has taken the place of."""
+
 
 @dataclass(frozen=True)
 class FileRange:

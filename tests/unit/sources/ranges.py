@@ -14,8 +14,7 @@ def read_range(form: Mapping[str, Any]) -> Iterator[tuple[str, bytes, str | None
     """The position, bytes and reason of each record of a range, given as the kernel gets it."""
     name, suffix = form["name"], form["suffix"]
     if "path" not in form:
-        gone = "the file was replaced before its records from here on were read; they are gone"
-        yield f"{name}#{form['line'] + 1}{suffix}", b"", form["reason"] or gone
+        yield f"{name}#{form['line'] + 1}{suffix}", b"", form["reason"]
         return
     separator = None if form["separator"] is None else form["separator"].encode()
     text = Text(form["path"], form["end"] if form["end"] >= 0 else None, separator)

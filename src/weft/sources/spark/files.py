@@ -30,7 +30,7 @@ from weft.sources.files import FilesSource
 from weft.sources.follow import Follower
 from weft.sources.offset import BEGINNING
 from weft.sources.options import Again, Opening
-from weft.sources.pack import FileRange, Pack
+from weft.sources.pack import GONE, FileRange, Pack
 from weft.sources.spark import failures
 from weft.sources.spark.again import read_again
 
@@ -61,10 +61,18 @@ def files_again(
     spec = _spec(source, stream, asked)
     if not source.gives_bytes:
         return read_again(spark, ParquetData({"spec": json.dumps(spec), "maxRows": "0"}), asked)
-    found = KernelFollower(asked.checkpoint, spec)
-    start = json.dumps(BEGINNING if asked.start is None else asked.start)
-    packs = "[]" if asked.end is None else found.packs(start, json.dumps(asked.end))
-    return spark.read.format(TEXT).option("packs", packs).load()
+    # What fails here is no failure of the query that reads the same files.
+    start = BEGINNING if asked.start is None else asked.start
+    packs = [] if asked.end is None else _packs(Follower(spec), spec, start, asked.end)
+    return spark.read.format(TEXT).option("packs", json.dumps(packs)).load()
+
+
+def _packs(
+    follower: Follower, spec: Mapping[str, Any], start: Mapping[str, Any], end: Mapping[str, Any]
+) -> list[list[dict[str, Any]]]:
+    """The ranges that the tasks of a batch read, a list for each."""
+    packs = follower.packs(start, end)
+    return [[range_form(part, spec) for part in pack.slices] for pack in packs]
 
 
 def _spec(source: FilesSource, stream: StreamSpec, opening: Opening) -> dict[str, Any]:
@@ -104,10 +112,8 @@ class KernelFollower:
     def packs(self, start: str, end: str) -> str:
         """The ranges that the tasks of a batch read, a list for each."""
         with self._kept():
-            packs = self._follower.packs(json.loads(start), json.loads(end))
-            return json.dumps(
-                [[range_form(part, self._spec) for part in pack.slices] for pack in packs]
-            )
+            packs = _packs(self._follower, self._spec, json.loads(start), json.loads(end))
+            return json.dumps(packs)
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
@@ -131,7 +137,7 @@ def range_form(part: FileRange, spec: Mapping[str, Any]) -> dict[str, Any]:
     found = None if part.path is None else look(part.path)
     # A text that may grow and has less in it than it had was replaced.
     if found is None or (not part.file.whole and found.size < (part.end or 0)):
-        return form
+        return {**form, "reason": part.reason or GONE}
     return {
         **form,
         "path": part.path,
@@ -203,10 +209,9 @@ class ParquetReader(DataSourceStreamReader):
 
     def _one_bad(self, part: FileRange) -> pa.RecordBatch:
         """What is said in the place of records that are not there any more."""
-        gone = "the file was replaced before its records from here on were read; they are gone"
         positions = _positions(part, numbers([part.first.line + 1]))
         columns = pa.nulls(1, self._declared())
-        return _batch(binaries([b""]), positions, part.reason or gone, columns)
+        return _batch(binaries([b""]), positions, part.reason or GONE, columns)
 
     def _read_rows(self, part: FileRange, path: str) -> Iterator[pa.RecordBatch]:
         declared = self._declared()

@@ -15,8 +15,6 @@ import org.apache.spark.unsafe.types.UTF8String;
  * their numbers.
  */
 final class FileRecords implements PartitionReader<InternalRow> {
-  private static final String GONE =
-      "the file was replaced before its records from here on were read; they are gone";
   private static final int PARTITION = 0;
   private static final int DIGITS = 20;
 
@@ -59,8 +57,7 @@ final class FileRecords implements PartitionReader<InternalRow> {
     header = UTF8String.fromString(next.header());
     reason = UTF8String.fromString(next.reason());
     if (next.path() == null) {
-      UTF8String told = reason == null ? UTF8String.fromString(GONE) : reason;
-      row = row(new byte[0], next.line() + 1, told, null);
+      row = row(new byte[0], next.line() + 1, reason, null);
       return true;
     }
     next.check();
