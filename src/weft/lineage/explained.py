@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 
@@ -60,6 +60,8 @@ class ExplainedRecord:
     """What the source gave, where raw records are kept; as base64 where it is no text."""
     steps: tuple[ExplainedStep, ...] = ()
     parents: tuple[ExplainedRecord, ...] = ()
+    taken_from: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Columns that have the values of a column of a parent's stream as they are, with that stream and column."""
     count: int = 0
     """How many records it was made of; not all of them may be among `parents`."""
     note: str | None = None
@@ -121,10 +123,17 @@ def _blame(record: ExplainedRecord, column: str, value: Any) -> Blame:
             return Blame(
                 column, value, step.by, record.stream, record.knot, step.version, step.attached
             )
-    same = [one for one in record.parents if one.id == record.id and column in one.row]
-    if same:
-        return _blame(same[0], column, value)
+    for parent in record.parents:
+        named = column if parent.id == record.id else _taken(record, column, parent)
+        if named is not None and named in parent.row:
+            return replace(_blame(parent, named, value), column=column)
     if record.source is not None:
         return Blame(column, value, f"source {record.source}", record.stream, record.knot)
     made = f"pipeline {record.pipeline}"
     return Blame(column, value, made, record.stream, record.knot, record.version)
+
+
+def _taken(record: ExplainedRecord, column: str, parent: ExplainedRecord) -> str | None:
+    """The column of a parent whose value one has, if it has it from there."""
+    stream, named = record.taken_from.get(column, (None, None))
+    return named if stream == parent.stream else None

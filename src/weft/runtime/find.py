@@ -44,12 +44,12 @@ def find_record(
     for stream, span in spans.items():
         table = Table(spark, worker.storage.table(stream))
         after, upto = span or (0, EVERYTHING)
-        ids = _rows(spark, table, after, upto, id=id)
+        ids = rows_between(spark, table, after, upto, id=id)
         if ids is None:
             continue
         knots = ids.where(f.col("_weft.id") == id).select("_weft.knot").distinct().collect()
         for number in sorted(row[0] for row in knots):
-            rows = _rows(spark, table, number - 1, number)
+            rows = rows_between(spark, table, number - 1, number)
             if rows is not None:
                 found += _places(rows.where(f.col("_weft.id") == id), stream)
     return found
@@ -59,7 +59,7 @@ def find_matching(worker: Worker, *, stream: str, where: str, limit: int) -> lis
     """The newest rows of a stream for which a condition holds."""
     spark = session.fork(worker.spark)
     table = Table(spark, worker.storage.table(stream))
-    rows = _rows(spark, table, 0, EVERYTHING)
+    rows = rows_between(spark, table, 0, EVERYTHING)
     if rows is None:
         return []
     newest = rows.where(_holds(worker, rows, where)).orderBy(
@@ -73,7 +73,7 @@ def find_breaches(
 ) -> list[dict[str, Any]]:
     """The first rows of knots in (after, upto] for which a condition does not hold."""
     spark = session.fork(worker.spark)
-    rows = _rows(spark, Table(spark, worker.storage.table(stream)), after, upto)
+    rows = rows_between(spark, Table(spark, worker.storage.table(stream)), after, upto)
     if rows is None:
         return []
     broken = rows.where(f"NOT {_holds(worker, rows, check)}").orderBy("_weft.knot", "_weft.id")
@@ -120,20 +120,22 @@ def find_members(
 ) -> dict[str, Any]:
     """The records of a stream that a pane was made of; `by` pairs their columns with those of the pane."""
     spark = session.fork(worker.spark)
-    panes = _one(spark, worker, pane)
-    rows = _rows(spark, Table(spark, worker.storage.table(source)), 0, upto)
+    panes = one_row(spark, worker, pane)
+    rows = rows_between(spark, Table(spark, worker.storage.table(source)), 0, upto)
     if panes is None or rows is None:
         return {"count": 0, "rows": []}
     one = panes.select(f.struct("*").alias("_pane")).alias("p")
     met = rows.join(f.broadcast(one), _meets(by), "left_semi")
-    late = _rows(spark, Table(spark, worker.storage.table(f"{pane['stream']}.late")), 0, EVERYTHING)
+    late = rows_between(
+        spark, Table(spark, worker.storage.table(f"{pane['stream']}.late")), 0, EVERYTHING
+    )
     if late is not None:
         met = met.join(
             late.select(f.col("_weft.id").alias("_late")),
             f.col("_weft.id") == f.col("_late"),
             "left_anti",
         )
-    return _counted(met, source, limit)
+    return counted(met, source, limit)
 
 
 def find_panes(
@@ -141,13 +143,13 @@ def find_panes(
 ) -> dict[str, Any]:
     """The panes of a stream that a record came into."""
     spark = session.fork(worker.spark)
-    rows = _one(spark, worker, record)
-    panes = _rows(spark, Table(spark, worker.storage.table(target)), 0, EVERYTHING)
+    rows = one_row(spark, worker, record)
+    panes = rows_between(spark, Table(spark, worker.storage.table(target)), 0, EVERYTHING)
     if rows is None or panes is None:
         return {"count": 0, "rows": []}
     nested = panes.select(f.struct("*").alias("_pane"))
     met = nested.join(f.broadcast(rows), _meets(by), "left_semi").select("_pane.*")
-    return _counted(met, target, limit)
+    return counted(met, target, limit)
 
 
 def _meets(by: list[list[str]]) -> Column:
@@ -159,13 +161,14 @@ def _meets(by: list[list[str]]) -> Column:
     return reduce(Column.__and__, same, inside)
 
 
-def _one(spark: SparkSession, worker: Worker, place: Mapping[str, Any]) -> DataFrame | None:
+def one_row(spark: SparkSession, worker: Worker, place: Mapping[str, Any]) -> DataFrame | None:
+    """The row at a place."""
     table = Table(spark, worker.storage.table(place["stream"]))
-    rows = _rows(spark, table, place["knot"] - 1, place["knot"])
+    rows = rows_between(spark, table, place["knot"] - 1, place["knot"])
     return None if rows is None else rows.where(f.col("_weft.id") == place["id"]).limit(1)
 
 
-def _rows(
+def rows_between(
     spark: SparkSession, table: Table, after: int, upto: int, *, id: str | None = None
 ) -> DataFrame | None:
     """The rows of knots in (after, upto] with all columns that the table has; None where there are none.
@@ -182,7 +185,8 @@ def _rows(
     return read_parts(spark, files, StructType.fromJson(table.schema()))
 
 
-def _counted(met: DataFrame, stream: str, limit: int) -> dict[str, Any]:
+def counted(met: DataFrame, stream: str, limit: int) -> dict[str, Any]:
+    """How many rows there are, and the first of them."""
     rows = met.persist()
     try:
         return {
@@ -194,8 +198,10 @@ def _counted(met: DataFrame, stream: str, limit: int) -> dict[str, Any]:
 
 
 def _places(rows: DataFrame, stream: str) -> list[dict[str, Any]]:
-    found = [row.asDict(recursive=True) for row in rows.collect()]
-    return [
-        {"stream": stream, "knot": one[WEFT]["knot"], "id": one[WEFT]["id"], "row": plain(one)}
-        for one in found
-    ]
+    return [place_of(row.asDict(recursive=True), stream) for row in rows.collect()]
+
+
+def place_of(row: Mapping[str, Any], stream: str) -> dict[str, Any]:
+    """A row of a stream as places are told."""
+    mark = row[WEFT]
+    return {"stream": stream, "knot": mark["knot"], "id": mark["id"], "row": plain(dict(row))}

@@ -33,6 +33,7 @@ from weft.runtime.find import (
 )
 from weft.runtime.forgetting import forget
 from weft.runtime.key_index import KeyIndex
+from weft.runtime.origins import find_origins, find_results
 from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
@@ -50,7 +51,8 @@ CHECKPOINT_WAIT_S = 55.0
 PATIENT = frozenset(
     (
         *("try", "diff", "state", "record", "document", "causes", "matching", "breaches"),
-        *("dropped", "members", "panes", "walk", "rerun", "compare", "fill", "expire"),
+        *("dropped", "members", "panes", "origins", "results", "walk", "rerun", "compare"),
+        *("fill", "expire"),
     )
 )
 """What lets pipelines go first; the rest holds them, or they wait for it."""
@@ -89,6 +91,8 @@ class Work:
             "dropped": self._dropped,
             "members": self._members,
             "panes": self._panes,
+            "origins": self._origins,
+            "results": self._results,
             "walk": self._walk,
             "rerun": self._rerun,
             "compare": self._compare,
@@ -219,6 +223,14 @@ class Work:
     def _panes(self, **asked: Any) -> dict[str, Any]:
         """The panes that a record came into."""
         return find_panes(self._worker, **asked)
+
+    def _origins(self, **asked: Any) -> dict[str, Any]:
+        """The rows that a result of a changing pipeline was made of."""
+        return find_origins(self._worker, **asked)
+
+    def _results(self, **asked: Any) -> dict[str, Any]:
+        """The results of a changing pipeline that a row came into."""
+        return find_results(self._worker, **asked)
 
     def _walk(self, leg: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
         """Walk a knot step by step."""

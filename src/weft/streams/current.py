@@ -31,7 +31,12 @@ def current(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Row]:
 
 def key_of(row: Row, key: Sequence[str]) -> tuple[Any, ...]:
     """The values of a row by which it is the same as others: as Spark has it, NaN is equal to NaN."""
-    return tuple(_hashable(row[column]) for column in key)
+    return comparable(row[column] for column in key)
+
+
+def comparable(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Values that are equal where Spark would have them be."""
+    return tuple(map(_hashable, values))
 
 
 def newest_of(rows: Iterable[Row], key: Sequence[str]) -> Iterator[Newest]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,14 @@ from weft.errors import WeftError
 from weft.lineage.explained import ExplainedRecord, ExplainedStep, RecordPlace
 from weft.lineage.knot import Knot
 from weft.lineage.provenance import record_provenance
-from weft.project.definition import PipelineSpec
+from weft.project.definition import PipelineSpec, Project
 from weft.project.provenance import PROVENANCE
 from weft.project.settings import RAW
+from weft.queries.traced import Traced, traced
 from weft.replays.leg import Leg
 from weft.replays.request import ReplayRequest
 from weft.replays.walked import WalkedKnot, WalkedRow
+from weft.schema.change import CHANGE, GONE
 from weft.weaver.catalog import Stream
 from weft.weaver.expiring import expired_upto
 from weft.weaver.replaying import legs_of
@@ -127,14 +129,15 @@ async def explain(weaver: Weaver, place: RecordPlace, looking: Looking) -> Expla
         leg = await leg_of(weaver, knot)
     except WeftError as error:
         return replace(found, note=error.message)
-    spec = weaver.catalog.version(leg.phases[-1].project).pipelines.get(knot.pipeline)
+    project = weaver.catalog.version(leg.phases[-1].project)
+    spec = project.pipelines.get(knot.pipeline)
     if spec is None:
         found = replace(found, source=_source(place), raw=await _raw(weaver, found.id, knot))
     if spec is None or spec.steps or knot.rules:
         found = await _with_steps(weaver, found, leg)
     if knot.provenance is not None and place.stream == knot.stream:
         found = await _beside_written(weaver, found, knot)
-    return await _with_parents(weaver, found, knot, spec, looking)
+    return await _with_parents(weaver, found, knot, project, looking)
 
 
 async def leg_of(weaver: Weaver, knot: Knot) -> Leg:
@@ -239,45 +242,84 @@ async def _raw(weaver: Weaver, id: str, knot: Knot) -> str | None:
 
 
 async def _with_parents(
-    weaver: Weaver, found: ExplainedRecord, knot: Knot, spec: PipelineSpec | None, looking: Looking
+    weaver: Weaver, found: ExplainedRecord, knot: Knot, project: Project, looking: Looking
 ) -> ExplainedRecord:
+    spec = project.pipelines.get(knot.pipeline)
     if spec is None:
         return found
     if looking.depth <= 0:
         return replace(found, note="It goes further back.")
-    if spec.product is not None or spec.updating:
-        command = (
-            f"weft product explain {spec.name} KEY"
-            if spec.product
-            else f"weft lineage {found.stream}"
-        )
-        return replace(
-            found, note=f"It is made of the rows of {', '.join(spec.inputs)}; see `{command}`."
-        )
-    parents: list[RecordPlace] = []
-    count = 0
     if spec.window is not None:
-        for source, by in keys_of(spec):
-            asked = {
-                "pane": {"stream": found.stream, "knot": found.knot, "id": found.id},
-                "source": source,
-                "upto": knot.offsets.inputs.get(source, 0),
-                "by": by,
-                "limit": looking.most,
-            }
-            members = await weaver.ask("members", asked, timeout=120)
-            count += members["count"]
-            parents += [codec.from_form(RecordPlace, one) for one in members["rows"]]
+        parents = await _members(weaver, found, knot, spec, looking.most)
+    elif spec.is_current:
+        how = traced(spec, project)
+        found = replace(found, taken_from=how.taken)
+        parents = await _origins(weaver, found, knot, how, looking.most)
     else:
         spans = {one.stream: (one.first - 1, one.last) for one in knot.parents}
-        parents = (await _look(weaver, found.id, spans))[-1:]
-        count = len(parents)
-    told = [await explain(weaver, one, looking.further()) for one in parents]
+        parents = _Parents((await _look(weaver, found.id, spans))[-1:])
+    told = [await explain(weaver, one, looking.further()) for one in parents.places]
     gone = {name: expired_upto(weaver.records, name) for name in spec.inputs}
     listed = ", ".join(f"{name} up to knot {upto}" for name, upto in gone.items() if upto)
     note = f"Rows of {listed} are gone; those that it was made of are not told." if listed else None
-    missing = note if spec.window is not None or not parents else None
-    return replace(found, parents=tuple(told), count=count, note=found.note or missing)
+    is_part = spec.window is not None or spec.is_current
+    missing = note if is_part or not told else parents.note
+    return replace(
+        found,
+        parents=tuple(told),
+        count=parents.count or len(told),
+        note=found.note or missing or parents.note,
+    )
+
+
+@dataclass(frozen=True)
+class _Parents:
+    """The first of the records that one was made of, and how many there are."""
+
+    places: Sequence[RecordPlace]
+    count: int = 0
+    note: str | None = None
+
+
+async def _members(
+    weaver: Weaver, found: ExplainedRecord, knot: Knot, spec: PipelineSpec, most: int
+) -> _Parents:
+    """The records of a pane."""
+    places: list[RecordPlace] = []
+    count = 0
+    for source, by in keys_of(spec):
+        asked = {
+            "pane": {"stream": found.stream, "knot": found.knot, "id": found.id},
+            "source": source,
+            "upto": knot.offsets.inputs.get(source, 0),
+            "by": by,
+            "limit": most,
+        }
+        members = await weaver.ask("members", asked, timeout=120)
+        count += members["count"]
+        places += [codec.from_form(RecordPlace, one) for one in members["rows"]]
+    return _Parents(places, count)
+
+
+async def _origins(
+    weaver: Weaver, found: ExplainedRecord, knot: Knot, how: Traced, most: int
+) -> _Parents:
+    """The rows that a document, or a result of an updating query, was made of."""
+    if (found.row.get(CHANGE) or {}).get("op") == GONE:
+        return _Parents((), note="It takes an earlier row back: what that was made of is gone.")
+    result = (found.steps[0].before if found.steps else None) or found.row
+    needed = {theirs for one in how.lookups for _, theirs in one.by}
+    if not needed <= result.keys():
+        return _Parents((), note="What it was made of cannot be told without its key.")
+    asked = {
+        "result": {name: one for name, one in result.items() if not name.startswith("_")},
+        "traced": codec.to_form(how),
+        "upto": dict(knot.offsets.inputs),
+        "limit": most,
+    }
+    rows = await weaver.ask("origins", asked, timeout=WALK_S)
+    places = [codec.from_form(RecordPlace, one) for one in rows["rows"]]
+    return _Parents(places, rows["count"])
 
 
 def keys_of(spec: PipelineSpec) -> list[tuple[str, list[list[str]]]]:

@@ -1,0 +1,143 @@
+"""What a result of a product or of an updating query was made of, and which results a row came into. Runs where the
+data is: in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructField, StructType
+
+from weft import codec
+from weft.products.tree import Part, Product
+from weft.queries.traced import Lookup, Traced
+from weft.runtime import session
+from weft.runtime.causes import documents_of
+from weft.runtime.changed_table import ChangedTable, changed_tables
+from weft.runtime.find import counted, one_row, place_of, rows_between
+from weft.schema.schema import quoted
+from weft.schema.weft import WEFT
+from weft.streams.current import Newest, Row
+from weft.streams.table import Table
+
+if TYPE_CHECKING:
+    from weft.runtime.worker import Worker
+
+Tables = Mapping[str, ChangedTable]
+NONE: dict[str, Any] = {"count": 0, "rows": []}
+
+
+def find_origins(
+    worker: Worker,
+    *,
+    result: Mapping[str, Any],
+    traced: Mapping[str, Any],
+    upto: Mapping[str, int],
+    limit: int,
+) -> dict[str, Any]:
+    """The rows that a result was made of, as they were at the last knots that it was made of."""
+    how = codec.from_form(Traced, traced)
+    tables = changed_tables(worker, how.keys, upto)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for lookup in how.lookups:
+        for stream, row in _behind(result, lookup, how.product, tables):
+            found.setdefault((stream, row[WEFT]["id"]), place_of(row, stream))
+    return {"count": len(found), "rows": [*found.values()][:limit]}
+
+
+def _behind(
+    result: Mapping[str, Any], lookup: Lookup, product: Product | None, tables: Tables
+) -> Iterator[tuple[str, Row]]:
+    is_without = any(result[name] is None for name in lookup.given)
+    if is_without or (lookup.unless and result[lookup.unless[0]] == lookup.unless[1]):
+        return
+    columns, texts = [ours for ours, _ in lookup.by], [result[theirs] for _, theirs in lookup.by]
+    if product is None:
+        found = tables[lookup.stream].written(columns, texts)
+        yield from ((lookup.stream, one.row) for one in found)
+        return
+    root = product.root
+    rows = tables[root.table].written(columns, texts, root.filter)
+    for document in documents_of(root, rows, tables):
+        yield from ((one.part.table, one.row) for one in document.walk())
+
+
+def find_results(
+    worker: Worker,
+    *,
+    record: Mapping[str, Any],
+    target: str,
+    knot: int,
+    traced: Mapping[str, Any],
+    upto: Mapping[str, int],
+    limit: int,
+) -> dict[str, Any]:
+    """The results of a stream that a row came into at the knot that took it."""
+    spark, how = session.fork(worker.spark), codec.from_form(Traced, traced)
+    rows = one_row(spark, worker, record)
+    table = Table(spark, worker.storage.table(target))
+    results = rows_between(spark, table, knot - 1, knot)
+    if rows is None or results is None:
+        return NONE
+    by = [one.by for one in how.lookups if how.product or one.stream == record["stream"]]
+    if not {theirs for pairs in by for _, theirs in pairs} <= set(results.columns):
+        return NONE
+    if how.product is None:
+        return counted(_meeting(results, rows, by), target, limit)
+    [lookup] = how.lookups
+    tables = changed_tables(worker, how.keys, upto)
+    row = [Newest(one.asDict(recursive=True)) for one in rows.collect()]
+    roots = [
+        tuple(root[name] for name, _ in lookup.by)
+        for way in _ways(how.product.root, record["stream"])
+        for root in _climb(way, row, tables)
+    ]
+    if not roots:
+        return NONE
+    types = [results.schema[theirs].dataType for _, theirs in lookup.by]
+    named = [StructField(ours, kind) for (ours, _), kind in zip(lookup.by, types, strict=True)]
+    wanted = spark.createDataFrame(roots, StructType(named))
+    return counted(_meeting(results, wanted, [lookup.by]), target, limit)
+
+
+def _meeting(
+    results: DataFrame, rows: DataFrame, by: Sequence[Sequence[tuple[str, str]]]
+) -> DataFrame:
+    """The results that have the values of some row in one of several ways."""
+    one = rows.select(f.struct("*").alias("_row"))
+    ways = [
+        reduce(
+            Column.__and__,
+            (
+                f.col(f"_row.{quoted(ours)}").eqNullSafe(f.col(quoted(theirs)))
+                for ours, theirs in pairs
+            ),
+        )
+        for pairs in by
+    ]
+    return results.join(f.broadcast(one), reduce(Column.__or__, ways), "left_semi")
+
+
+def _ways(root: Part, table: str) -> Iterator[tuple[Part, ...]]:
+    """The parts from a root down to each that reads a table."""
+    if root.table == table:
+        yield (root,)
+    for part in root.parts:
+        yield from ((root, *way) for way in _ways(part, table))
+
+
+def _climb(way: Sequence[Part], rows: list[Newest], tables: Tables) -> Iterator[Row]:
+    """The rows of a root from which some rows of the last part on the way are found."""
+    *above, part = way
+    found = tables[part.table].passing(rows, part.filter)
+    if not above:
+        yield from (one.row for one in found)
+        return
+    ours, theirs = [name for name, _ in part.on], [name for _, name in part.on]
+    links = [tuple(one.row[name] for name in ours) for one in found]
+    given = [link for link in links if None not in link]
+    types = tables[part.table].types(ours)
+    yield from _climb(above, tables[above[-1].table].having(theirs, given, types), tables)
