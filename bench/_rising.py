@@ -37,17 +37,17 @@ from weft.weaver.store.records import Records
 from weft.weaver.store.rocks import RocksStore
 from weft.weaver.store.store import Write, key_range
 
-WAIT_S = 0.025
-"""For so long a record keeps its executor waiting: one serves at most 40 a second, with its batches about 30."""
-BASE_RATE = 16.0
+WAIT_S = 0.05
+"""For so long a record keeps its executor waiting: one serves at most 20 a second, with its batches about 16."""
+BASE_RATE = 10.0
 RISE_S = 60.0
 BEFORE_S, AFTER_S = 420.0, 120.0
 """From the start of Weft to the rise, and from its end on."""
 HELD_S = 7_200
 """How long the doubled rate went on each day."""
 DAYS = 5
-PARTITIONS = 8
 MOST_EXECUTORS = 4
+PARTITIONS = MOST_EXECUTORS
 START_S = 240.0
 TICK_S = 0.1
 PROJECT: dict[str, Any] = {

@@ -17,6 +17,7 @@ NAMES = {
     "backlog": "backlog",
     "backlog_s": "backlog, s",
     "batch_ms": "batch, ms",
+    "batch_records": "in a batch",
     "per_core_s": "by core, a second",
     "complexity": "steps and rules",
     "executors": "executors",

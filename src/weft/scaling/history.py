@@ -21,7 +21,7 @@ from weft.codec import StoredError
 LEVELS = ((5, 720), (60, 10_080), (900, 8_640))
 """The seconds of a row and how many rows are kept: an hour, a week, ninety days."""
 KEPT_S = {step: step * rows for step, rows in LEVELS}
-BUDGET = 2 * 2**20
+BUDGET = 9 * 2**18
 SMALLEST_BUDGET = 20_000
 
 
@@ -44,10 +44,18 @@ class LoadPoint:
     cpu: float = math.nan
     memory: float = math.nan
     watermark_lag_s: float = math.nan
+    batch_records: float = math.nan
 
 
 MEASURES = tuple(one.name for one in fields(LoadPoint) if one.name != "at_s")
-ROW = struct.Struct(f"<qI{2 * len(MEASURES)}f")
+
+
+def row_of(measures: int) -> struct.Struct:
+    """The form of a row with so many measures: when it begins, its points, the means, the peaks."""
+    return struct.Struct(f"<qI{2 * measures}f")
+
+
+ROW = row_of(len(MEASURES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,18 @@ class LoadHistory:
             row = page[at : at + ROW.size]
             if not rows or ROW.unpack_from(rows[-1])[0] < ROW.unpack_from(row)[0]:
                 rows.append(row)
+
+
+def repacked(page: bytes, measures: Sequence[str]) -> bytes:
+    """Rows that were stored with other measures: what is measured still they keep, what was not is not known."""
+    rows = []
+    for start, points, *values in row_of(len(measures)).iter_unpack(page):
+        halves = (values[: len(measures)], values[len(measures) :])
+        known = [dict(zip(measures, half, strict=True)) for half in halves]
+        rows.append(
+            ROW.pack(start, points, *(half.get(n, math.nan) for half in known for n in MEASURES))
+        )
+    return b"".join(rows)
 
 
 def add_up(

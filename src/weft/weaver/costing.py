@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.scaling.cost import RECENT, MeasuredCost, cost_at
+from weft.scaling.cost import RECENT, Cost, MeasuredCost, cost_at
 from weft.scaling.measured import ExecutorsNow
 from weft.weaver.loads import Loads
 from weft.weaving.rule import Rule
@@ -30,6 +30,8 @@ class CostView:
     complexity: float
     """Steps and rules that it goes through."""
     core_s: float
+    batch_core_s: float
+    """What a batch takes besides, however few records it has."""
     core_s_with: float | None
     """With the rule that was asked about."""
     cores_each: float
@@ -50,8 +52,9 @@ class Costing:
         """Take in what records of a pipeline cost in the last seconds."""
         self._measured(name).append(cost)
 
-    def core_s(self, name: str) -> float | None:
-        """Seconds of a core for a record of a pipeline with the rules that its next batch will have, if it was seen."""
+    def find(self, name: str) -> Cost | None:
+        """Seconds of a core for a record and a batch of a pipeline with the rules that its next one will have, if any
+        was seen."""
         measured = self._measured(name)
         if not measured or self._weaver.catalog.find_pipeline(name) is None:
             return None
@@ -65,11 +68,13 @@ class Costing:
         if rule is not None:
             asked = self._weaver.rules.get(rule)
             with_rule = [*(one for one in coming if one.id != asked.id), asked]
-            more = cost_at(self.complexity(name, with_rule), measured)
+            more = cost_at(self.complexity(name, with_rule), measured).record_s
+        cost = cost_at(complexity, measured)
         return CostView(
             pipeline=name,
             complexity=complexity,
-            core_s=cost_at(complexity, measured),
+            core_s=cost.record_s,
+            batch_core_s=cost.batch_s,
             core_s_with=more,
             cores_each=executors.cores_each if executors else 1.0,
             start_up_s=executors.start_up_s if executors else None,
@@ -91,9 +96,14 @@ class Costing:
         if name not in self._costs:
             rows = self._loads.history(name).rows(60)
             found = (
-                MeasuredCost(row.mean["complexity"], 1 / row.mean["per_core_s"])
+                MeasuredCost(
+                    row.mean["complexity"],
+                    row.mean["batch_records"] / row.mean["per_core_s"],
+                    row.mean["batch_records"],
+                )
                 for row in rows
-                if row.mean.get("per_core_s") and "complexity" in row.mean
+                if row.mean.get("per_core_s") and row.mean.get("batch_records")
+                if "complexity" in row.mean
             )
             self._costs[name] = deque(found, maxlen=RECENT)
         return self._costs[name]

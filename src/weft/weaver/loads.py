@@ -7,12 +7,13 @@ memory alone: a weaver that starts begins with minutes.
 from __future__ import annotations
 
 import base64
+import struct
 from dataclasses import dataclass
 
 from weft.clock import Clock
 from weft.codec import StoredError
 from weft.logs import get_logger
-from weft.scaling.history import KEPT_S, MEASURES, LoadHistory, LoadPoint, LoadRow
+from weft.scaling.history import KEPT_S, MEASURES, LoadHistory, LoadPoint, LoadRow, repacked
 from weft.scaling.measured import ExecutorsNow, PipelineWork
 from weft.weaver.store.records import Records, put, remove
 
@@ -84,10 +85,11 @@ class Loads:
                 if page.start_s + PAGES[step] < oldest - KEPT_S[step]:
                     continue
                 try:
+                    rows = base64.b64decode(page.rows)
                     if page.measures != MEASURES:
-                        raise StoredError(f"It has other measures: {', '.join(page.measures)}.")
-                    history.restore(step, base64.b64decode(page.rows))
-                except (StoredError, ValueError) as error:
+                        rows = repacked(rows, page.measures)
+                    history.restore(step, rows)
+                except (StoredError, ValueError, struct.error) as error:
                     log.warning("a page of the load of %s is left out: %s", pipeline, error)
         return history
 
@@ -118,6 +120,7 @@ def point_of(
         cpu=_share(work.cpu_s, seconds * executors.cores),
         memory=float(executors.memory),
         watermark_lag_s=NOT_KNOWN if watermark_ms is None else at_s - watermark_ms / 1000,
+        batch_records=_share(work.rows_in, work.batches) if work.rows_in else NOT_KNOWN,
     )
 
 

@@ -180,8 +180,9 @@ class Scaling:
             watermark_ms=knot.watermark if knot else None,
         )
         self.loads.add(name, point)
-        if math.isfinite(point.per_core_s) and math.isfinite(point.complexity):
-            self._costing.note(name, MeasuredCost(complexity, 1 / point.per_core_s))
+        if work.rows_in and math.isfinite(complexity):
+            cost = MeasuredCost(complexity, work.run_s, work.rows_in, max(1, work.batches))
+            self._costing.note(name, cost)
 
     def _note_all(self, load: WorkerLoad, at_s: float) -> None:
         works = load.pipelines.values()
@@ -204,20 +205,19 @@ class Scaling:
         return found.processing.scaling if found else ScalingSpec()
 
     async def _decide(self, worker: str, watched: _Watched, spec: ScalingSpec) -> None:
-        costs = {
-            name: core_s / watched.executors.cores_each
-            for name in watched.pipelines
-            if (core_s := self._costing.core_s(name))
-        }
-        if not costs:
+        known = {name: cost for name in watched.pipelines if (cost := self._costing.find(name))}
+        if not known:
             return
+        each = watched.executors.cores_each
+        costs = {name: cost.record_s / each for name, cost in known.items()}
         terms = _terms(spec, watched.executors)
+        fixed = sum(cost.batch_s for cost in known.values()) / each * _batches(terms)
         came = sum(watched.arrived.get(name, 0.0) * cost for name, cost in costs.items())
-        arrived = came * terms.interval_s / max(watched.seconds, 1.0)
+        arrived = came * terms.interval_s / max(watched.seconds, 1.0) + fixed
         waiting = sum(watched.backlog.get(name, 0.0) * cost for name, cost in costs.items())
         watched.arrived, watched.seconds = {}, 0.0
         self._judge(watched, terms, arrived, waiting)
-        past = self._past(costs, terms, spec.calendar)
+        past = self._past(costs, fixed, terms, spec.calendar)
         outlook = await self._outlooks.look(worker, past, terms)
         now = watched.executors
         # What the worker was not told yet, since it has not asked again, counts as done.
@@ -287,10 +287,12 @@ class Scaling:
     def _past(
         self,
         costs: Mapping[str, float],
+        fixed: float,
         terms: ScalingTerms,
         calendar: Mapping[str, tuple[str, ...]],
     ) -> Past:
-        """The work of each interval so far, at what records cost now; the last interval is the newest full one."""
+        """The work of each interval so far, at what records and batches cost now, those `fixed`; the last interval is
+        the newest full one."""
         step = 60 if terms.interval_s % 60 == 0 else STEP_S
         parts = [
             (begin, history.series("rate_in", step) * step * costs[name])
@@ -302,7 +304,7 @@ class Scaling:
         first, total = add_up(parts, step)
         per = round(terms.interval_s / step)
         cut = len(total) % per
-        work: Series = total[cut:].reshape(-1, per).sum(axis=1)
+        work: Series = total[cut:].reshape(-1, per).sum(axis=1) + fixed
         return Past(work, float(first + cut * step), calendar)
 
     def _spent_hours(self, at_s: float) -> float:
@@ -314,6 +316,12 @@ class Scaling:
 
 def _interval_s(spec: ScalingSpec) -> float:
     return float(math.ceil(spec.interval_seconds / STEP_S) * STEP_S)
+
+
+def _batches(terms: ScalingTerms) -> float:
+    """The batches of an interval that must be: two in the time that a record may wait. More of them are made of what
+    time is left."""
+    return 2 * terms.interval_s / terms.objective_s
 
 
 def _terms(spec: ScalingSpec, executors: ExecutorsNow) -> ScalingTerms:

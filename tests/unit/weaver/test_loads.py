@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -60,6 +62,21 @@ def test_what_was_stored_is_there_after_a_start_and_damage_is_left_out() -> None
     records.store.apply([put("loads", "clean", 60, page.start_s, value=broken)])
     left = Loads(records, clock).history("clean")
     assert len(list(left.rows(60))) == 119
+
+
+def test_pages_with_other_measures_are_read_as_far_as_they_go() -> None:
+    records = Records(make_weaver().store)
+    rows = b"".join(
+        struct.pack("<qI4f", 60 * minute, 12, 1.0 + minute, 9.0, 2.0 + minute, 9.0)
+        for minute in range(3)
+    )
+    page = LoadPage("clean", 60, 0, ("rate_in", "of_old"), base64.b64encode(rows).decode())
+    records.store.apply([put("loads", "clean", 60, 0, value=page)])
+    history = Loads(records, ManualClock(datetime(1970, 1, 1, tzinfo=UTC))).history("clean")
+    found = list(history.rows(60))
+    assert [(row.mean, row.peak) for row in found] == [
+        ({"rate_in": 1.0 + minute}, {"rate_in": 2.0 + minute}) for minute in range(3)
+    ]
 
 
 def test_pages_that_are_too_old_go() -> None:
