@@ -15,13 +15,15 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
+from weft.locations.location import locate
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.project.settings import Processing
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, shop, tick, with_tick
 from weft.sources.feed import Feed
-from weft.sources.options import SourceError
+from weft.sources.options import Again, RecordAt, SourceError
 from weft.sources.parse import parse
+from weft.sources.stream import open_again
 
 SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
 
@@ -107,6 +109,27 @@ def test_two_runs_of_a_mock_source_are_equal_however_they_are_cut(
     assert runs[0] == runs[1]
     assert {row["_partition"] for row in runs[0]} == {0, 1}
     assert 10 < sum(row["_bad"] is not None for row in runs[0]) < 60
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_one_record_of_a_mock_source_is_made_alone(
+    spark: SparkSession, tmp_path: Path, partitions: int
+) -> None:
+    stream = make_stream("mock", partitions=partitions)
+    offsets = ({"record": 7}, {"record": 40})
+
+    def made(only: RecordAt | None) -> dict[tuple[int, str], bytes]:
+        asked = Again(locate(str(tmp_path)), Processing(), *offsets, only)
+        rows = open_again(spark, stream, asked).collect()
+        return {(row["partition"], row["position"]): bytes(row["value"]) for row in rows}
+
+    everything = made(None)
+    assert len(everything) == 33
+    places = sorted(everything, key=lambda place: int(place[1]))
+    for place in (places[0], places[16], places[-1]):
+        assert made(RecordAt(*place)) == {place: everything[place]}
+    for nowhere in (RecordAt(0, "0"), RecordAt(0, "9999"), RecordAt(0, "x")):
+        assert made(nowhere) == everything
 
 
 def test_a_mock_source_that_starts_now_keeps_its_start(spark: SparkSession, tmp_path: Path) -> None:

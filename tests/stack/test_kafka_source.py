@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.sources import open_stream, parsing_of, with_tick
+from weft.sources.options import Again, RecordAt
 from weft.sources.parse import parse
+from weft.sources.stream import open_again
 
 SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
 
@@ -53,6 +56,37 @@ def test_each_record_arrives_once_with_its_partition_and_offset(
     found = {row["_id"]: row["id"] for row in rows}
     assert found == {f"orders/{p}/{n}": 100 * p + n for p in (0, 1) for n in range(20)}
     assert len(rows) == 40
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_one_record_of_a_batch_is_read_alone(
+    spark: SparkSession, kafka: Kafka, topic: str, both: bool
+) -> None:
+    """By its place; a place that is not of the batch says nothing, and all of it is read."""
+    other = kafka.create_topic(f"more-{uuid.uuid4()}", partitions=1)
+    for partition in (0, 1):
+        kafka.produce(topic, [{"id": 10 * partition + n} for n in range(5)], partition=partition)
+    kafka.produce(other, [{"id": 90 + n} for n in range(5)], partition=0)
+    topics = f"{topic},{other}" if both else topic
+    stream = StreamSpec(
+        "orders", SCHEMA, SourceSpec("kafka", {"servers": kafka.servers, "topic": topics})
+    )
+    ends = {topic: {"0": 4, "1": 4}} | ({other: {"0": 4}} if both else {})
+    starts = {topic: {"0": 1, "1": 1}} | ({other: {"0": 1}} if both else {})
+
+    def given(partition: int, position: str) -> list[int]:
+        asked = Again(locate("unused"), Processing(), starts, ends, RecordAt(partition, position))
+        rows = open_again(spark, stream, asked).collect()
+        return sorted(json.loads(row["value"])["id"] for row in rows)
+
+    named = f"{topic}:" if both else ""
+    assert given(1, f"{named}2") == [12]
+    if both:
+        assert given(0, f"{other}:3") == [93]
+    everything = given(0, f"{named}0")  # one before the batch
+    assert len(everything) == (9 if both else 6)
+    for nowhere in (f"{named}4", "x", "", f"{named}-1"):
+        assert given(1, nowhere) == everything
 
 
 def test_a_batch_that_failed_is_read_again_as_it_was(

@@ -21,7 +21,7 @@ from weft.runtime.replayed import ReplayedPipeline, Workspace
 from weft.schema.path import find_path
 from weft.schema.schema import Schema, quoted
 from weft.schema.weft import WEFT, stored_form
-from weft.sources.options import Again
+from weft.sources.options import Again, RecordAt
 from weft.sources.parse import Parsing, parse
 from weft.sources.raw import FIELDS
 from weft.sources.segment import encode
@@ -41,12 +41,13 @@ class AddedRecordError(WeftError):
     domain = "user"
 
 
-def frame_of(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
-    """The rows that a knot was woven from, as its shape prepares them."""
+def frame_of(run: ReplayedPipeline, pinned: Pinned, *, only: str | None = None) -> DataFrame:
+    """The rows that a knot was woven from, as its shape prepares them; others may be left out than the one with an id
+    that alone is wanted."""
     if run.leg.edits:
         return _edited(run, pinned)
     if run.spec is None:
-        return _from_source(run, pinned)
+        return _from_source(run, pinned, only)
     frames = [_consumed(run, pinned, stream) for stream in run.inputs]
     frame = frames[0]
     for other in frames[1:]:
@@ -113,7 +114,7 @@ def _sum(file: Location) -> str | None:
         return None
 
 
-def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
+def _from_source(run: ReplayedPipeline, pinned: Pinned, only: str | None) -> DataFrame:
     """What a source gave: as it was kept, if all of it was, else from the source once more."""
     recorded = run.recorded(pinned.knot.number)
     kept = _given(run, recorded)
@@ -127,8 +128,15 @@ def _from_source(run: ReplayedPipeline, pinned: Pinned) -> DataFrame:
         end=offsets.end[0] if offsets.end else None,
         checkpoint=locate(run.storage.source(run.stream.name)),
         processing=run.project.processing,
+        only=None if only is None else _at(only, run.stream.name),
     )
     return open_again(run.spark, run.stream, asked, feed_dir=run.feed)
+
+
+def _at(id: str, stream: str) -> RecordAt | None:
+    """Where a record came from. An id is source/partition/position, and a position may have slashes of its own."""
+    partition, _, position = id.removeprefix(f"{stream}/").partition("/")
+    return RecordAt(int(partition), position) if partition.isdecimal() else None
 
 
 @dataclass(frozen=True)
@@ -156,7 +164,6 @@ def _as_given(run: ReplayedPipeline, given: _Given, number: int) -> DataFrame:
     stream = f"{run.stream.name}{RAW}"
     found = whole(given.table, stream, number - 1, number)
     rows = read_stored(run.spark, found, StructType.fromJson(given.table.schema()))
-    # An id is source/partition/position, and a position may have slashes of its own.
     place = "length(_weft.source) + length(string(_weft.partition)) + 3"
     return rows.selectExpr(
         *("value", "_weft.partition", f"substring(_weft.id, {place}) AS position", "timestamp"),

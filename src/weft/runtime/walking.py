@@ -63,7 +63,8 @@ def walk_knot(worker: Worker, leg: Leg, look: Look) -> WalkedKnot:
             run_script(run, leg)
         else:
             pinned = run.pin(run.first_batch + len(run.pins) - 1)
-            walk(run.shape.prepare(frame_of(run, pinned), pinned), pinned)
+            only = look.ids[0] if len(look.ids) == 1 else None
+            walk(run.shape.prepare(frame_of(run, pinned, only=only), pinned), pinned)
     finally:
         clear(worker.storage, name)
     return found[0]

@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from weft.declared.key import Key
 from weft.declared.limit import TEXT, Limit, Mistake, choice, settings
 from weft.project.definition import StreamSpec
-from weft.sources.options import SEPARATOR, Again, Opening, Source, SourceError, csv_alone
+from weft.sources.options import (
+    SEPARATOR,
+    Again,
+    Opening,
+    RecordAt,
+    Source,
+    SourceError,
+    csv_alone,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+Offsets = Mapping[str, Mapping[str, int]]
+"""By topic and partition."""
 
 EARLIEST = -2
 """The offset by which Spark says the first one that a partition still has."""
@@ -96,8 +107,10 @@ class KafkaSource(Source):
                 stream=stream.name,
             )
         reader = spark.read.format("kafka").options(**self._options())
-        ends: Mapping[str, Mapping[str, int]] = asked.end or {}
-        starts: Mapping[str, Mapping[str, int]] = asked.start or {}
+        ends: Offsets = asked.end or {}
+        starts: Offsets = asked.start or {}
+        if asked.only is not None:
+            starts, ends = self._around(asked.only, starts, ends)
         first = {
             topic: {part: starts.get(topic, {}).get(part, EARLIEST) for part in parts}
             for topic, parts in ends.items()
@@ -106,6 +119,16 @@ class KafkaSource(Source):
         reader = reader.option("assign", json.dumps(parts))
         reader = reader.option("startingOffsets", json.dumps(first))
         return self._raw(reader.option("endingOffsets", json.dumps(ends)).load())
+
+    def _around(self, record: RecordAt, starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets]:
+        """The offsets of a record and of the one behind it; those that were given where it is not between them."""
+        named, _, offset = record.position.rpartition(":")
+        topic, part = named or self._topics[0], str(record.partition)
+        end = ends.get(topic, {}).get(part, 0)
+        first = starts.get(topic, {}).get(part, 0)
+        if not offset.isdecimal() or not first <= int(offset) < end:
+            return starts, ends
+        return {topic: {part: int(offset)}}, {topic: {part: int(offset) + 1}}
 
     @property
     def _topics(self) -> list[str]:

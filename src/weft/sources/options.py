@@ -58,10 +58,22 @@ class Opening:
 
 @dataclass(frozen=True)
 class Again(Opening):
-    """Records that a source has given before: between two of its offsets, None being its beginning."""
+    """Records that a source has given before: between two of its offsets, None being its beginning.
+
+    Where only one of them is wanted, a source that can go to it need not give the others.
+    """
 
     start: Any
     end: Any
+    only: RecordAt | None = None
+
+
+@dataclass(frozen=True)
+class RecordAt:
+    """Where in its source a record is."""
+
+    partition: int
+    position: str
 
 
 class SourceError(WeftError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,11 @@ def mock_again(
 ) -> DataFrame:
     """Records that a mock source has made before."""
     options = _options(source, stream, asked)
+    if asked.only is not None and asked.only.position.isdecimal():
+        turns = source.partitions or asked.processing.parallelism
+        record = int(asked.only.position) * turns + asked.only.partition
+        if (asked.start or {"record": 0})["record"] <= record < asked.end["record"]:
+            asked = replace(asked, start={"record": record}, end={"record": record + 1})
     return read_again(spark, MockData(options), asked)
 
 
