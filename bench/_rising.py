@@ -38,24 +38,25 @@ from weft.weaver.store.rocks import RocksStore
 from weft.weaver.store.store import Write, key_range
 
 WAIT_S = 0.05
-"""For so long a record keeps its executor waiting: one serves at most 20 a second, with its batches about 16."""
-BASE_RATE = 10.0
+"""For so long a record keeps its executor waiting: one serves at most 20 a second, with its batches about 17."""
+BASE_RATE = 12.0
 RISE_S = 60.0
 BEFORE_S, AFTER_S = 420.0, 120.0
 """From the start of Weft to the rise, and from its end on."""
 HELD_S = 7_200
 """How long the doubled rate went on each day."""
 DAYS = 5
-MOST_EXECUTORS = 4
-PARTITIONS = MOST_EXECUTORS
+MOST_EXECUTORS = 3
+PARTITIONS = 4
 START_S = 240.0
 TICK_S = 0.1
 PROJECT: dict[str, Any] = {
     "app_name": "rising",
     "processing": {
         "parallelism": PARTITIONS,
-        "queue_size": 400,
-        "scaling": {"objective_seconds": 10, "interval_seconds": 60},
+        "checkpoint_interval": 2.0,
+        "queue_size": 1_000,
+        "scaling": {"objective_seconds": 15, "interval_seconds": 60},
     },
     "streams": {"orders": {"schema": {"id": "long"}, "key": "id"}},
     "pipelines": {

@@ -42,10 +42,11 @@ async def _panes(weaver: Weaver, place: RecordPlace, spec: PipelineSpec, most: i
 async def _results(
     weaver: Weaver, place: RecordPlace, spec: PipelineSpec, project: Project, most: int
 ) -> Any:
-    """What the knot wrote that took the record; None where none has yet."""
+    """What the knot wrote that took the record; None where it wrote nothing, or none has taken it yet."""
     taken = next(weaver.knots.uses(place.stream, place.knot, by=spec.to), None)
     knot = None if taken is None else weaver.knots.find(spec.to, taken)
-    if knot is None:
+    written = None if knot is None else knot.outputs.get(spec.to)
+    if knot is None or written is None or not written.rows:
         return None
     asked = {
         "record": _form(place),

@@ -17,6 +17,8 @@ import org.apache.spark.sql.types.BooleanType;
 import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
@@ -65,7 +67,10 @@ abstract class ParquetColumns {
     }
   }
 
-  /** Whether rows of a type can be written this way: all may be null, and nothing is a map. */
+  /**
+   * Whether rows of a type can be written this way: all may be null, nothing is a map, and decimals
+   * are few digits.
+   */
   static boolean take(DataType type) {
     if (type instanceof StructType struct) {
       for (StructField field : struct.fields()) {
@@ -78,6 +83,7 @@ abstract class ParquetColumns {
       return array.containsNull() && take(array.elementType());
     }
     return isText(type)
+        || isDecimal(type)
         || isInt(type)
         || isLong(type)
         || type instanceof DoubleType
@@ -87,6 +93,12 @@ abstract class ParquetColumns {
 
   private static boolean isText(DataType type) {
     return type instanceof BinaryType || type instanceof StringType;
+  }
+
+  /** Whether it is a decimal that a row and Parquet have as a whole number. */
+  private static boolean isDecimal(DataType type) {
+    return type instanceof DecimalType decimal
+        && decimal.precision() <= Decimal.MAX_LONG_DIGITS();
   }
 
   private static boolean isInt(DataType type) {
@@ -129,6 +141,10 @@ abstract class ParquetColumns {
       return new ListColumns(array, written.asGroupType(), place);
     } else if (isText(type)) {
       return new TextColumn(place.writer());
+    } else if (type instanceof DecimalType decimal) {
+      return decimal.precision() <= Decimal.MAX_INT_DIGITS()
+          ? new ShortDecimalColumn(place.writer())
+          : new LongColumn(place.writer());
     } else if (type instanceof ShortType || type instanceof ByteType) {
       return new SmallColumn(place.writer(), type instanceof ByteType);
     } else if (isInt(type)) {
@@ -270,6 +286,18 @@ abstract class ParquetColumns {
     @Override
     void write(SpecializedGetters from, int at, Object base, long offset, int r, int d) {
       column.write(from.getInt(at), r, d);
+    }
+  }
+
+  /** A decimal that Parquet has in four bytes, and a row in eight. */
+  private static final class ShortDecimalColumn extends LeafColumn {
+    ShortDecimalColumn(ColumnWriter column) {
+      super(column);
+    }
+
+    @Override
+    void write(SpecializedGetters from, int at, Object base, long offset, int r, int d) {
+      column.write((int) from.getLong(at), r, d);
     }
   }
 
