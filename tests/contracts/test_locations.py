@@ -58,6 +58,24 @@ def test_a_file_is_written_read_and_replaced(place: Location) -> None:
     assert (place / "a").exists()
 
 
+def test_a_file_that_is_written_piece_by_piece_is_there_at_the_end(place: Location) -> None:
+    file = place / "a" / "pieces"
+    with file.writing() as out:
+        out.write(b"one ")
+        out.write(b"two")
+        assert not file.exists()
+    assert file.read() == b"one two"
+
+    def fail() -> None:
+        with file.writing() as out:
+            out.write(b"thr")
+            raise RuntimeError("half of it")
+
+    with pytest.raises(RuntimeError, match="half"):
+        fail()
+    assert file.read() == b"one two" and (place / "a").names() == ["pieces"]
+
+
 def test_parquet_is_read_where_it_lies_without_python_in_the_threads_of_arrow(
     place: Location,
 ) -> None:

@@ -18,6 +18,7 @@ from prometheus_client import REGISTRY
 
 from tests.contracts.event_sinks import Collector
 from weft import sinks
+from weft.locations.location import Location, locate
 from weft.schema.schema import Schema
 from weft.sinks import Sink, TableRows, memory
 
@@ -89,21 +90,20 @@ class Outside:
         )
 
 
-def read_json(folder: Path) -> list[Record]:
-    texts = [path.read_text() for path in sorted(folder.glob("*.jsonl"))]
+def read_json(folder: Location) -> list[Record]:
+    texts = [(folder / name).read() for name in folder.names() if name.endswith(".jsonl")]
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
-def read_csv(folder: Path) -> list[Record]:
-    texts = [path.read_text() for path in sorted(folder.glob("*.csv"))]
+def read_csv(folder: Location) -> list[Record]:
+    texts = [(folder / name).read().decode() for name in folder.names() if name.endswith(".csv")]
     rows = [row for text in texts for row in csv.DictReader(io.StringIO(text))]
     return [{"id": int(row["id"]), "name": row["name"]} for row in rows]
 
 
-def read_parquet(folder: Path) -> list[Record]:
-    return [
-        row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist()
-    ]
+def read_parquet(folder: Location) -> list[Record]:
+    files = [(folder / name).read() for name in folder.names() if name.endswith(".parquet")]
+    return [row for file in files for row in pq.read_table(pa.BufferReader(file)).to_pylist()]
 
 
 def read_kafka(kafka: Any, topic: str) -> list[Record]:
@@ -127,6 +127,10 @@ KINDS = [
     "metrics",
     "console",
     pytest.param("kafka", marks=pytest.mark.stack),
+    *(
+        pytest.param(f"{place}-{form}", marks=[pytest.mark.stack, pytest.mark.xdist_group("stack")])
+        for place, form in (("bucket", "json"), ("bucket", "parquet"), ("hdfs", "csv"))
+    ),
 ]
 RECORDING = [kind for kind in KINDS if kind not in ("metrics", "console")]
 
@@ -140,11 +144,14 @@ def outside(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Outside]
         case "memory":
             yield Outside(kind, {"name": name}, lambda: memory.read(name))
             memory.forget(name)
-        case "files":
+        case "files" | "bucket" | "hdfs":
             reader = {"json": read_json, "csv": read_csv, "parquet": read_parquet}[variant]
-            yield Outside(
-                kind, {"path": str(tmp_path), "format": variant}, lambda: reader(tmp_path)
-            )
+            folder = str(tmp_path)
+            if kind != "files":
+                server = request.getfixturevalue("s3" if kind == "bucket" else "hdfs")
+                folder = server.address(name)
+            options = {"path": folder, "format": variant}
+            yield Outside("files", options, lambda: reader(locate(folder)))
         case "python":
             Collector.seen.clear()
             options = {"class": "tests.contracts.event_sinks:Collector", "name": name}

@@ -130,6 +130,22 @@ LOCAL_PATH = Limit(
 )
 
 
+def stored_at(*schemes: str) -> Limit:
+    """A path of a disk, or an address of one of these kinds of storage."""
+
+    def judge(value: Any) -> Mistake | None:
+        if not isinstance(value, str) or not value.strip():
+            return "wrong-type"
+        scheme, found, rest = value.partition("://")
+        if found and scheme in schemes and rest.strip("/") and "\0" not in rest:
+            return None if len(value) <= 4000 else "unknown-value"
+        return _local_path(value)
+
+    listed = " or ".join(f"`{scheme}://…`" for scheme in schemes)
+    schema = {"type": "string", "minLength": 1, "maxLength": 4000}
+    return Limit(f"a path of a disk, or an address {listed}", judge, schema)
+
+
 class Names(Limit):
     """One text, or a list of them."""
 

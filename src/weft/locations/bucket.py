@@ -9,14 +9,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from weft.locations import pieces
-from weft.locations.location import AddressError, Location, UnreachableError
+from weft.locations.location import AddressError, Location, UnreachableError, gathering
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
@@ -113,6 +113,9 @@ class BucketLocation:
         with _using(self.address):
             obstore.put(self._store, self.key, content)
 
+    def writing(self) -> AbstractContextManager[BinaryIO]:
+        return gathering(self)
+
     def put(self, content: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
@@ -163,6 +166,17 @@ class BucketLocation:
 def find_endpoint() -> str | None:
     """Where buckets are asked for, if not at AWS's own."""
     return next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
+
+
+def delta_options(address: str) -> dict[str, str] | None:
+    """What delta-rs is told of the bucket of a table, if it lies in one."""
+    endpoint = find_endpoint() if address.startswith(SCHEME) else None
+    if endpoint is None:
+        return None
+    return {
+        "aws_endpoint": endpoint,
+        "aws_allow_http": str(endpoint.startswith("http://")).lower(),
+    }
 
 
 @lru_cache

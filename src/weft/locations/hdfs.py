@@ -10,14 +10,14 @@ import io
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from weft.locations import pieces
-from weft.locations.location import AddressError, Location, UnreachableError
+from weft.locations.location import AddressError, Location, UnreachableError, gathering
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -109,6 +109,9 @@ class HdfsLocation:
         building = self._build(content)
         with _asking(self.address):
             self._client.rename(building, self.path, overwrite=True)
+
+    def writing(self) -> AbstractContextManager[BinaryIO]:
+        return gathering(self)
 
     def put(self, content: bytes) -> bool:
         building = self._build(content)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path, PurePath
+from typing import BinaryIO
 
 from weft.locations.location import Location
 
@@ -79,6 +80,19 @@ class LocalLocation:
         building.replace(self.path)
         sync_folder(self.path.parent)
 
+    @contextmanager
+    def writing(self) -> Iterator[BinaryIO]:
+        building = self._begin()
+        try:
+            with building.open("xb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            building.replace(self.path)
+        finally:
+            building.unlink(missing_ok=True)
+        sync_folder(self.path.parent)
+
     def put(self, content: bytes) -> bool:
         building = self._build(content)
         try:
@@ -92,14 +106,17 @@ class LocalLocation:
 
     def _build(self, content: bytes) -> Path:
         """A file beside, with its bytes on the disk."""
-        folder = self.path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{self.name}.", suffix=".building", dir=folder)
-        with os.fdopen(handle, "wb") as out:
+        building = self._begin()
+        with building.open("xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-        return Path(name)
+        return building
+
+    def _begin(self) -> Path:
+        """The path of a file beside, which nobody else has."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return self.path.with_name(f".{self.name}.{uuid.uuid4().hex[:8]}.building")
 
     def copy(self, target: Location) -> None:
         assert isinstance(target, LocalLocation)

@@ -7,11 +7,13 @@ read a storage; what Spark and the kernel read and write by the same addresses g
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from io import BufferedIOBase
 from pathlib import PurePath
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from weft.errors import Domain, WeftError
 
@@ -78,6 +80,10 @@ class Location(Protocol):
 
     def write(self, content: bytes) -> None:
         """Make this the content of a file, whether it was there or not; names that share the old content keep it."""
+        ...
+
+    def writing(self) -> AbstractContextManager[BinaryIO]:
+        """A file to write piece by piece, which is there when that has ended well, as with `write`."""
         ...
 
     def put(self, content: bytes) -> bool:
@@ -148,6 +154,14 @@ def locate(address: Addressed) -> Location:
         hint="Storage is a folder, `s3a://BUCKET/FOLDER` or `hdfs://HOST:PORT/FOLDER`.",
         address=text,
     )
+
+
+@contextmanager
+def gathering(place: Location) -> Iterator[BinaryIO]:
+    """A file in memory that is written at once when it is whole: for storages that take files so."""
+    content = io.BytesIO()
+    yield content
+    place.write(content.getvalue())
 
 
 def is_local(address: str) -> bool:

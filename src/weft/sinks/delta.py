@@ -16,7 +16,8 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from weft.declared.key import Key
-from weft.declared.limit import LOCAL_PATH
+from weft.declared.limit import stored_at
+from weft.locations.bucket import delta_options
 from weft.reason import one_line
 from weft.schema.change import CHANGE, GONE
 from weft.sinks.options import Options
@@ -37,8 +38,8 @@ class DeltaOptions(Options):
     path: Annotated[
         str,
         Key(
-            LOCAL_PATH,
-            "The table's folder, from the project file on; it is made if it is not there.",
+            stored_at("s3a"),
+            "The table's folder, from the project file on, or a bucket's; it is made if it is not there.",
             "lake/profiles",
         ),
     ]
@@ -63,6 +64,7 @@ class DeltaSink:
 
     def __init__(self, options: DeltaOptions, target: Target) -> None:
         self._path = options.path
+        self._storage = delta_options(options.path)
         self._target = target
         self._columns = [name for name in target.columns if name != CHANGE]
         owner = "/".join(("weft", target.app, target.pipeline, target.stream))
@@ -120,6 +122,7 @@ class DeltaSink:
                     mode="overwrite",
                     schema_mode="overwrite",
                     commit_properties=commit,
+                    storage_options=self._storage,
                 )
             )
             return
@@ -161,7 +164,7 @@ class DeltaSink:
     def _open(self) -> DeltaTable | None:
         def opened() -> DeltaTable | None:
             try:
-                return DeltaTable(self._path)
+                return DeltaTable(self._path, storage_options=self._storage)
             except TableNotFoundError:
                 return None
 

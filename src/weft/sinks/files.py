@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.declared.key import Key
-from weft.declared.limit import LOCAL_PATH, choice
+from weft.declared.limit import choice, stored_at
+from weft.locations.local import LocalLocation, sync_folder
+from weft.locations.location import Location, locate
 from weft.sinks.document import documents, to_json, to_text
 from weft.sinks.options import Options
 from weft.sinks.rows import Rows
@@ -28,7 +29,12 @@ Write = Callable[[BinaryIO, Rows, tuple[str, ...]], None]
 class FilesOptions(Options):
     """Writes a file per knot into a folder. Exactly once, for readers of whole files."""
 
-    path: Annotated[str, Key(LOCAL_PATH, "The folder, from the project file on.", "out")]
+    path: Annotated[
+        str,
+        Key(
+            stored_at("s3a", "hdfs"), "The folder, from the project file on; or a bucket's.", "out"
+        ),
+    ]
     format: Annotated[
         Literal["json", "csv", "parquet"],
         Key(choice("json", "csv", "parquet"), "What the files hold.", "parquet"),
@@ -51,46 +57,36 @@ class FilesSink:
     promise: Promise = "exactly once"
 
     def __init__(self, options: FilesOptions, target: Target) -> None:
-        self._folder = Path(options.path)
+        self._folder = locate(options.path)
         self._target = target
         self._write, self._ending = FORMATS[options.format]
         self._pattern = re.compile(rf"{re.escape(target.stream)}-(\d+)\.{self._ending}")
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            for left in self._folder.glob(f".{target.stream}-*.{self._ending}.part"):
-                left.unlink(missing_ok=True)
-        except OSError as error:
-            raise self._failed("be opened", error) from error
+        unfinished = re.compile(rf"\.{self._pattern.pattern}\..*\.building")
+        with self._trying("be opened"):
+            if isinstance(self._folder, LocalLocation):
+                self._folder.path.mkdir(parents=True, exist_ok=True)
+            for name in filter(unfinished.fullmatch, self._folder.names()):
+                (self._folder / name).delete()
 
     def deliver(self, knot: int, rows: Rows) -> None:
         """Write the knot's file; a knot without rows has none."""
         if not rows.count:
             return
-        path = self._path(knot)
-        part = path.with_name(f".{path.name}.part")
-        try:
-            with part.open("wb") as handle:
-                self._write(handle, rows, self._target.columns)
-                handle.flush()
-                os.fsync(handle.fileno())
-            part.replace(path)
-            self._sync_folder()
-        except OSError as error:
-            raise self._failed(f"take knot {knot}", error) from error
+        with self._trying(f"take knot {knot}"), self._file(knot).writing() as handle:
+            self._write(handle, rows, self._target.columns)
 
     def delivered(self) -> int | None:
         """The highest knot that has a file."""
-        found = (self._pattern.fullmatch(path.name) for path in self._folder.iterdir())
+        found = map(self._pattern.fullmatch, self._folder.names())
         return max((int(match[1]) for match in found if match), default=None)
 
     def retract(self, knots: range, rows: Rows) -> None:
         """Remove the files of these knots."""
-        try:
+        with self._trying("be rolled back"):
             for knot in knots:
-                self._path(knot).unlink(missing_ok=True)
-            self._sync_folder()
-        except OSError as error:
-            raise self._failed("be rolled back", error) from error
+                self._file(knot).delete()
+            if isinstance(self._folder, LocalLocation):
+                sync_folder(self._folder.path)
 
     def restore(self, knot: int, rows: Rows) -> None:
         """Write the knot's file again."""
@@ -99,21 +95,20 @@ class FilesSink:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _path(self, knot: int) -> Path:
+    def _file(self, knot: int) -> Location:
         # Twelve digits: names sort as their knots do.
         return self._folder / f"{self._target.stream}-{knot:012d}.{self._ending}"
 
-    def _sync_folder(self) -> None:
-        """Make the folder's entries durable; a name may otherwise be lost with the power."""
-        handle = os.open(self._folder, os.O_RDONLY)
+    @contextmanager
+    def _trying(self, what: str) -> Iterator[None]:
         try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            yield
+        except OSError as error:
+            raise self._failed(what, error) from error
 
     def _failed(self, what: str, error: OSError) -> SinkError:
         return SinkError(
-            f"Files sink '{self._folder}' of stream '{self._target.stream}' could not {what}: "
+            f"Files sink '{self._folder.address}' of stream '{self._target.stream}' could not {what}: "
             f"{error.strerror or error}.",
             code="sinks.files",
             hint="Check that the folder can be written and the disk has room.",

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.locations.bucket import find_endpoint
-from weft.locations.location import is_local
+from weft.locations.bucket import delta_options
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -16,14 +15,4 @@ def open_table(address: str) -> DeltaTable:
     """The Delta table at an address, which must be there."""
     from deltalake import DeltaTable
 
-    return DeltaTable(address, storage_options=_options(address))
-
-
-def _options(address: str) -> dict[str, str] | None:
-    endpoint = None if is_local(address) else find_endpoint()
-    if endpoint is None:
-        return None
-    return {
-        "aws_endpoint": endpoint,
-        "aws_allow_http": str(endpoint.startswith("http://")).lower(),
-    }
+    return DeltaTable(address, storage_options=delta_options(address))

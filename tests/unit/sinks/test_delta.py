@@ -16,6 +16,7 @@ from weft.errors import WeftError
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.sinks import Rows, Sink, SinkError, TableRows
+from weft.streams.delta import open_table
 from weft.streams.standing import StandingRows
 
 SCHEMA = with_change(
@@ -32,8 +33,21 @@ ARROW = pa.schema(
 )
 
 
+@pytest.fixture(
+    params=[
+        "folder",
+        pytest.param("bucket", marks=[pytest.mark.stack, pytest.mark.xdist_group("stack")]),
+    ]
+)
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a table may be, on a disk and in a bucket."""
+    if request.param == "folder":
+        return str(tmp_path / "t")
+    return str(request.getfixturevalue("s3").address(f"{tmp_path.name}/t"))
+
+
 def open_sink(
-    path: Path,
+    path: Path | str,
     history: str = "first",
     *,
     key: tuple[str, ...] = ("Id",),
@@ -65,8 +79,8 @@ def rows(
     return found
 
 
-def read(path: Path) -> dict[Any, Any]:
-    found = DeltaTable(str(path)).to_pyarrow_table().to_pylist()
+def read(path: Path | str) -> dict[Any, Any]:
+    found = open_table(str(path)).to_pyarrow_table().to_pylist()
     assert all(set(row) == {"Id", 'odd "name', "list"} for row in found)
     made = {row["Id"]: row['odd "name'] for row in found}
     assert len(made) == len(found)
@@ -91,22 +105,22 @@ def test_a_knot_that_is_in_the_table_is_not_merged_again(tmp_path: Path) -> None
     assert read(tmp_path / "t") == {1: "Ann"}
 
 
-def test_keys_get_what_they_had_before_the_knots_that_are_taken_back(tmp_path: Path) -> None:
-    sink = open_sink(tmp_path / "t")
+def test_keys_get_what_they_had_before_the_knots_that_are_taken_back(table: str) -> None:
+    sink = open_sink(table)
     sink.deliver(1, rows(("c", 1, "ann")))
     sink.deliver(2, rows(("u", 1, "Ann"), ("c", 2, "bob")))
     taken = rows(("u", 1, "Ann"), ("c", 2, "bob"), before=rows(("c", 1, "ann"), ("d", 2, None)))
     sink.retract(range(2, 3), taken)
-    assert read(tmp_path / "t") == {1: "ann"}
+    assert read(table) == {1: "ann"}
     sink.deliver(3, rows(("u", 1, "Anna")))
     sink.retract(range(2, 3), taken)  # somebody who comes too late
-    assert read(tmp_path / "t") == {1: "Anna"}
+    assert read(table) == {1: "Anna"}
     sink.retract(range(3, 4), rows(("u", 1, "Anna"), before=rows(("c", 1, "ann"))))
     for _ in range(2):
         sink.restore(2, taken)
-        assert read(tmp_path / "t") == {1: "Ann", 2: "bob"}
+        assert read(table) == {1: "Ann", 2: "bob"}
     sink.retract(range(2, 3), taken)
-    assert read(tmp_path / "t") == {1: "ann"}
+    assert read(table) == {1: "ann"}
 
 
 def test_what_never_reached_the_table_is_not_taken_back(tmp_path: Path) -> None:
@@ -157,12 +171,12 @@ def test_a_table_that_knows_nothing_of_a_life_gets_all_that_stands(tmp_path: Pat
         assert read(tmp_path / "t") == {1: "Ann", 3: "cid", 4: "dan"}
 
 
-def test_two_workers_at_once_leave_each_knot_in_the_table_once(tmp_path: Path) -> None:
-    open_sink(tmp_path / "t").deliver(1, rows(("c", 1, "ann")))
+def test_two_workers_at_once_leave_each_knot_in_the_table_once(table: str) -> None:
+    open_sink(table).deliver(1, rows(("c", 1, "ann")))
     together = threading.Barrier(2)
 
     def work() -> None:
-        sink = open_sink(tmp_path / "t")
+        sink = open_sink(table)
         for knot in range(2, 8):
             together.wait()
             try:
@@ -175,7 +189,7 @@ def test_two_workers_at_once_leave_each_knot_in_the_table_once(tmp_path: Path) -
         thread.start()
     for thread in threads:
         thread.join()
-    assert read(tmp_path / "t") == {1: "ann7", **dict.fromkeys(range(2, 8), "x")}
+    assert read(table) == {1: "ann7", **dict.fromkeys(range(2, 8), "x")}
 
 
 def test_a_table_with_other_types_says_so(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_the_console_shows_the_first_rows_and_how_many_more() -> None:
 
 
 def test_a_file_half_written_before_a_crash_is_never_seen(tmp_path: Path) -> None:
-    left = tmp_path / ".orders.big-000000000001.jsonl.part"
+    left = tmp_path / ".orders.big-000000000001.jsonl.0a1b2c3d.building"
     left.write_text('{"id": 1, "na')
     sink = FilesSink(FilesOptions(path=str(tmp_path)), ORDERS)
     assert sink.delivered() is None
