@@ -52,7 +52,7 @@ REVIEWED_DAYS = 7
 BETTER = 0.99
 """Whoever acts is replaced by one that costs, or where all act too often acts, less than this share of it."""
 DEARER = 1.02
-"""Whoever breaks the objective at most half as long as the reactive rule may cost so much of what that one does."""
+"""Whoever breaks the objective at most half as long as another may cost so much of what that one does."""
 PEAK_SHARE = 8
 """How many executors serve the rate that is exceeded in one percent of intervals, where no capacity is given."""
 
@@ -229,7 +229,7 @@ def _leaders(courses: Sequence[Course], terms: ScalingTerms) -> list[int]:
 
 
 def _review(leader: int, late: Series, billed: Series, actions: Series, *, limit: float) -> int:
-    """Who acts from now on: of those that beat the reactive rule, the cheapest.
+    """Who acts from now on, of those that beat the reactive rule: of the cheapest, one that breaks the objective least.
 
     To beat it is to serve as well and cost less, or to break the objective at most half as long and cost hardly more.
     Those that acted more often than they may come after those that did not, the one first that acted least.
@@ -240,18 +240,18 @@ def _review(leader: int, late: Series, billed: Series, actions: Series, *, limit
     beat[0] = False
     if not beat.any():
         return 0
-    ranks = {int(one): _rank(int(one), billed, actions, limit) for one in np.flatnonzero(beat)}
-    best = min(ranks, key=ranks.__getitem__)
-    if leader in ranks:
-        is_restless, worth, _ = ranks[best]
-        stays = ranks[leader][0] == is_restless and worth > BETTER * ranks[leader][1]
-        return leader if stays else best
-    return best
+    calm = beat & (actions <= limit)
+    if not calm.any():
+        return _least(leader, beat, actions, billed)
+    near = calm & (billed <= DEARER * billed[calm].min())
+    return _least(leader, near & (late <= 2 * late[near].min()), billed, actions)
 
 
-def _rank(one: int, billed: Series, actions: Series, limit: float) -> tuple[bool, float, float]:
-    first, second = (billed, actions) if actions[one] <= limit else (actions, billed)
-    return bool(actions[one] > limit), float(first[one]), float(second[one])
+def _least(leader: int, among: NDArray[np.bool_], first: Series, second: Series) -> int:
+    """The one with the least of a measure, then of another; whoever leads goes on where it has hardly more."""
+    best = min(map(int, np.flatnonzero(among)), key=lambda one: (first[one], second[one]))
+    stays = among[leader] and first[best] > BETTER * first[leader]
+    return leader if stays else best
 
 
 def _by_interval(values: NDArray[np.generic], per: int) -> Series:
