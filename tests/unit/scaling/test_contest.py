@@ -44,6 +44,20 @@ def test_what_acts_is_cheaper_than_the_reactive_rule_and_serves_as_well() -> Non
     assert {decision.by for decision in found.decisions} != {"ds2"}
 
 
+def test_of_those_that_cost_as_much_the_one_acts_that_is_late_least() -> None:
+    """Each day the rate doubles for two hours: who knows costs a little more than who is late every time."""
+    random = np.random.default_rng(7)
+    minute = np.arange(5 * 1440) % 1440
+    counts = random.poisson(np.where((minute >= 700) & (minute < 820), 2_640, 1_320)).astype(float)
+    terms = ScalingTerms(cost_s=0.065, start_up_s=6, objective_s=6, maximum=4)
+    found = contest(by_minute(counts), terms, models=[LastValue(), SeasonalNaive()])
+    chosen, reactive = found.standing("weft"), found.standing("ds2")
+    assert chosen.within > reactive.within
+    assert chosen.hours <= 1.02 * reactive.hours
+    acted = {one.name: one.acted or 0.0 for one in found.standings}
+    assert sum(share for name, share in acted.items() if name.startswith("seasonal")) > 0.5
+
+
 def test_a_cold_start_is_that_of_the_reactive_rule() -> None:
     found = run(days(1)[:55])
     assert found.standing("weft").hours == found.standing("ds2").hours
