@@ -245,13 +245,14 @@ def _text(values: Mapping[str, Any]) -> str:
 
 def _render_blame(output: Printer, found: list[dict[str, Any]]) -> None:
     from weft.cli.output import short
+    from weft.cli.rows import text_of
 
     output.table(
         ["COLUMN", "VALUE", "BY", "VERSION", "STREAM", "KNOT", "ATTACHED"],
         (
             [
                 one["column"],
-                str(one["value"]),
+                _cut(str(text_of(one["value"]))),
                 one["by"],
                 short(one["version"]) if one["version"] else "-",
                 one["stream"],
