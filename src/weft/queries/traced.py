@@ -41,6 +41,12 @@ class Traced:
     taken: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Columns of results that have the values of a stream's column as they are."""
 
+    @property
+    def columns(self) -> set[str]:
+        """The columns of a result by which its rows are found."""
+        named = {theirs for one in self.lookups for _, theirs in one.by}
+        return named | {one.unless[0] for one in self.lookups if one.unless}
+
 
 def traced(spec: PipelineSpec, project: Project) -> Traced:
     """How the results of a product or an updating query are found, as they are before its steps."""

@@ -11,7 +11,7 @@ from weft import codec
 from weft.products.cause import Cause
 from weft.products.tree import Part, Product
 from weft.runtime.changed_table import ChangedTable, Values, changed_tables
-from weft.runtime.trial import plain
+from weft.runtime.collected import plain
 from weft.schema.change import CHANGE
 from weft.schema.weft import WEFT
 from weft.streams.current import Newest, Row, key_of

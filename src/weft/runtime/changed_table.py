@@ -12,6 +12,7 @@ from pyspark.sql.types import BinaryType, DataType, StructField, StructType
 
 from weft.gate.spark import select
 from weft.runtime import session
+from weft.runtime.collected import collected
 from weft.schema.change import CHANGE, EMPTIED
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
@@ -64,10 +65,12 @@ class ChangedTable:
             return []
         types = self.types(columns)
         cast = [_read(text, kind) for text, kind in zip(texts, types, strict=True)]
-        [values] = self._spark.range(1).select(*cast).collect()
+        named = [one.alias(f"v{at}") for at, one in enumerate(cast)]
+        [found] = collected(self._spark.range(1).select(*named))
+        values = tuple(found.values())
         if any(one is None and text is not None for one, text in zip(values, texts, strict=True)):
             return []
-        return self.having(columns, [tuple(values)], types, filter)
+        return self.having(columns, [values], types, filter)
 
     def having(
         self,
@@ -98,15 +101,15 @@ class ChangedTable:
 
     def _newest(self, changed: DataFrame, filter: str | None) -> list[Newest]:
         """The rows as they are that some changes were of, whatever other changes there were of them."""
-        keys = changed.select(*(f.col(quoted(name)) for name in self.key)).distinct().collect()
+        named = changed.select(*(f.col(quoted(name)) for name in self.key))
+        keys = [tuple(row.values()) for row in collected(named.distinct())]
         if not keys:
             return []
-        types = self.types(self.key)
-        of_keys = self._among(self.key, (tuple(row) for row in keys), types)
+        of_keys = self._among(self.key, keys, self.types(self.key))
         is_emptied = f.col(f"{CHANGE}.op") == EMPTIED
         of_all = self._frame.where(is_emptied | f.col(f"{CHANGE}.snapshot").startswith("last"))
-        changes = [row.asDict(recursive=True) for row in of_keys.unionByName(of_all).collect()]
-        wanted = {comparable(row.asDict(recursive=True).values()) for row in keys}
+        changes = collected(of_keys.unionByName(of_all))
+        wanted = set(map(comparable, keys))
         found = [one for one in newest_of(changes, self.key) if key_of(one.row, self.key) in wanted]
         in_order = sorted(found, key=lambda one: str([one.row[name] for name in self.key]))
         return self.passing(in_order, filter)

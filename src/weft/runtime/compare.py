@@ -12,7 +12,7 @@ from pyspark.sql.window import Window
 
 from weft.replays.compared import ComparedRow, RowComparison
 from weft.runtime import session
-from weft.runtime.trial import plain
+from weft.runtime.collected import collected, plain
 from weft.schema.schema import quote
 from weft.schema.weft import WEFT
 from weft.streams.rows import read_stored, whole
@@ -119,7 +119,7 @@ def _counted(both: DataFrame, names: list[str], found: RowComparison) -> RowComp
         for place_of, name in enumerate(numeric)
         if row[f"reco{place_of}"] != row[f"repl{place_of}"]
     }
-    examples = both.where("NOT same").orderBy("id", "turn").limit(EXAMPLES).collect()
+    examples = collected(both.where("NOT same").orderBy("id", "turn").limit(EXAMPLES))
     return RowComparison(
         stream=found.stream,
         after=found.after,
@@ -130,7 +130,7 @@ def _counted(both: DataFrame, names: list[str], found: RowComparison) -> RowComp
         extra=row["extra"],
         by_column={n: row[f"c{p}"] for p, n in enumerate(names) if row[f"c{p}"]},
         totals=totals,
-        examples=tuple(_example(one.asDict(recursive=True)) for one in examples),
+        examples=tuple(map(_example, examples)),
         file=found.file,
     )
 

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from weft.locations.location import locate
 from weft.runtime import session
-from weft.runtime.trial import plain
+from weft.runtime.collected import collected, plain
 from weft.schema.schema import Schema, quote
 from weft.schema.weft import WEFT
 from weft.sinks.rows import FilePart
@@ -198,7 +198,7 @@ def counted(met: DataFrame, stream: str, limit: int) -> dict[str, Any]:
 
 
 def _places(rows: DataFrame, stream: str) -> list[dict[str, Any]]:
-    return [place_of(row.asDict(recursive=True), stream) for row in rows.collect()]
+    return [place_of(row, stream) for row in collected(rows)]
 
 
 def place_of(row: Mapping[str, Any], stream: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from weft.queries.traced import Lookup, Traced
 from weft.runtime import session
 from weft.runtime.causes import documents_of
 from weft.runtime.changed_table import ChangedTable, changed_tables
+from weft.runtime.collected import collected
 from weft.runtime.find import counted, one_row, place_of, rows_between
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
@@ -89,7 +90,7 @@ def find_results(
         return counted(_meeting(results, rows, by), target, limit)
     [lookup] = how.lookups
     tables = changed_tables(worker, how.keys, upto)
-    row = [Newest(one.asDict(recursive=True)) for one in rows.collect()]
+    row = [Newest(one) for one in collected(rows)]
     roots = [
         tuple(root[name] for name, _ in lookup.by)
         for way in _ways(how.product.root, record["stream"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import time
 from collections import Counter
 from dataclasses import replace
@@ -12,11 +11,11 @@ from pyspark.sql import DataFrame
 
 from weft.clock import SystemClock
 from weft.runtime import session
+from weft.runtime.collected import collected, plain
 from weft.runtime.fill import one_rule
 from weft.runtime.weaving import run_stages
 from weft.schema.schema import Schema
 from weft.schema.weft import WEFT
-from weft.sinks.document import finite
 from weft.streams.rows import Chunk, read, recent
 from weft.streams.tables import Tables
 from weft.weaving.rule import Rule
@@ -74,11 +73,11 @@ def trial(
 
 
 def _compare(before: DataFrame, woven: DataFrame) -> tuple[Trial, Counter[str]]:
-    old = {row[WEFT]["id"]: row for row in _records(before)}
+    old = {row[WEFT]["id"]: row for row in collected(before)}
     new: dict[str, dict[str, Any]] = {}
     verdicts: Counter[str] = Counter()
     reasons: list[DeadRow] = []
-    for row in _records(woven):
+    for row in collected(woven):
         verdicts["null" if row["verdict"] is None else str(row["verdict"])] += 1
         if row["out"] is not None:
             new[row["out"][WEFT]["id"]] = row["out"]
@@ -122,10 +121,6 @@ def _cost(before: DataFrame, woven: DataFrame, chunk: Chunk) -> float:
     return round(max(0.0, with_rule - without) * 1e6 / max(1, chunk.rows), 2)
 
 
-def _records(frame: DataFrame) -> list[dict[str, Any]]:
-    return [row.asDict(recursive=True) for row in frame.collect()]
-
-
 def _differing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     names = dict.fromkeys([*_user(before), *_user(after)])
     # As JSON holds them: NaN is no other value than NaN.
@@ -134,16 +129,3 @@ def _differing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 
 def _user(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if not name.startswith(WEFT)}
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON can hold it; bytes are base64, and what is no number is a word, as in sinks."""
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [plain(inner) for inner in value]
-    if isinstance(value, bytes | bytearray):
-        return base64.b64encode(value).decode()
-    if isinstance(value, float):
-        return finite(value)
-    return value if isinstance(value, bool | int | str | None) else str(value)

@@ -18,11 +18,11 @@ from weft.lineage.pin import Pinned
 from weft.replays.change import ReplayChange
 from weft.replays.leg import Leg
 from weft.replays.walked import WalkedKnot, WalkedRow, WalkedStep
+from weft.runtime.collected import collected, plain
 from weft.runtime.past import frame_of
 from weft.runtime.replayed import ReplayedPipeline
 from weft.runtime.rerun import clear, recorded_pins, replayed_pipeline
 from weft.runtime.scripted import run_script
-from weft.runtime.trial import plain
 from weft.runtime.weaving import run_stages
 from weft.schema.weft import WEFT
 from weft.steps.compile import compile_steps
@@ -132,8 +132,7 @@ def _states(run: ReplayedPipeline, walk: Walk, rows: DataFrame, count: int) -> d
     assert isinstance(kind, StructType)
     hashed = hasher(kind.jsonValue())
     found: dict[str, WalkedRow] = {}
-    for one in frame.orderBy("id").collect():
-        fields = one.asDict(recursive=True)
+    for fields in collected(frame.orderBy("id")):
         row = fields["row"]
         verdict = None if fields["verdict"] is None else verdicts[fields["verdict"]]
         found[fields["id"]] = WalkedRow(

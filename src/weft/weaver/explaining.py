@@ -262,13 +262,13 @@ async def _with_parents(
     gone = {name: expired_upto(weaver.records, name) for name in spec.inputs}
     listed = ", ".join(f"{name} up to knot {upto}" for name, upto in gone.items() if upto)
     note = f"Rows of {listed} are gone; those that it was made of are not told." if listed else None
-    is_part = spec.window is not None or spec.is_current
-    missing = note if is_part or not told else parents.note
+    are_several = spec.window is not None or spec.is_current
+    missing = note if are_several or not told else None
     return replace(
         found,
         parents=tuple(told),
         count=parents.count or len(told),
-        note=found.note or missing or parents.note,
+        note=found.note or parents.note or missing,
     )
 
 
@@ -308,11 +308,10 @@ async def _origins(
     if (found.row.get(CHANGE) or {}).get("op") == GONE:
         return _Parents((), note="It takes an earlier row back: what that was made of is gone.")
     result = (found.steps[0].before if found.steps else None) or found.row
-    needed = {theirs for one in how.lookups for _, theirs in one.by}
-    if not needed <= result.keys():
+    if not how.columns <= result.keys():
         return _Parents((), note="What it was made of cannot be told without its key.")
     asked = {
-        "result": {name: one for name, one in result.items() if not name.startswith("_")},
+        "result": {name: result[name] for name in sorted(how.columns)},
         "traced": codec.to_form(how),
         "upto": dict(knot.offsets.inputs),
         "limit": most,
