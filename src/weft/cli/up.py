@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,8 @@ START_S = 180
 SLOW_S = 30
 """How long a start may take before it is told that it goes on."""
 LOOK_S = 2.0
+QUIET_S = 60.0
+"""Without a word for so long, a pipeline that failed has been tried again and has not."""
 
 
 @click.command(cls=Command)
@@ -130,7 +133,7 @@ def _run(terminal: Terminal, local: Local, stopping: threading.Event) -> None:
         terminal.output.line(f"{what} is up: {local.address} (its API is described at /docs)")
         terminal.output.line("What it does is in `weft logs`; Ctrl-C stops it.", style="dim")
         sys.stdout.flush()
-    failing: dict[str, str] = {}
+    failing: dict[str, _Failing] = {}
     looked = time.monotonic()
     while not stopping.wait(0.2):
         local.tend()
@@ -157,21 +160,43 @@ def _await_pipelines(terminal: Terminal, local: Local, stopping: threading.Event
     return False
 
 
-def _tell_failures(terminal: Terminal, local: Local, failing: dict[str, str]) -> None:
+@dataclass
+class _Failing:
+    """A pipeline that was told to fail: with what, at which knot, and since when it has said nothing more."""
+
+    message: str
+    knot: int | None
+    quiet_since: float | None = None
+
+    def is_over(self, knot: int | None, now: float) -> bool:
+        """Whether it goes on: it ties knots again, or has said nothing for longer than it waits between two tries."""
+        if self.quiet_since is None:
+            self.quiet_since = now
+        return (knot or 0) > (self.knot or 0) or now - self.quiet_since > QUIET_S
+
+
+def _tell_failures(terminal: Terminal, local: Local, failing: dict[str, _Failing]) -> None:
     """Say in a line when a pipeline fails, and when it goes on; `failing` are those that were told of."""
     from weft.runtime.client import WeaverAwayError
 
     try:
-        now = {p["id"]: p["error"]["message"] for p in local.pipelines() if p["error"]}
+        pipelines = {one["id"]: one for one in local.pipelines()}
     except WeaverAwayError:
         return  # it is being started again
-    for name, message in now.items():
-        if failing.get(name) != message:
+    for name, one in pipelines.items():
+        if one["error"] is None:
+            continue
+        message = one["error"]["message"]
+        if name not in failing or failing[name].message != message:
             terminal.output.line(
                 f"Pipeline {name} fails, and is tried again: {message}", style="red"
             )
-    for name in failing.keys() - now.keys():
-        terminal.output.line(f"Pipeline {name} goes on.", style="green")
-    failing.clear()
-    failing.update(now)
+        failing[name] = _Failing(message, one["knot"])
+    for name, known in list(failing.items()):
+        found = pipelines.get(name)
+        if found is None:
+            del failing[name]
+        elif found["error"] is None and known.is_over(found["knot"], time.monotonic()):
+            terminal.output.line(f"Pipeline {name} goes on.", style="green")
+            del failing[name]
     sys.stdout.flush()

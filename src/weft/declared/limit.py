@@ -6,6 +6,7 @@ Limits take values as they are. Nothing is converted on the way: true is no numb
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -130,6 +131,15 @@ LOCAL_PATH = Limit(
 )
 
 
+_HOSTS = {
+    "s3a": re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"),
+    "hdfs": re.compile(r"[A-Za-z0-9._-]+(:[0-9]{1,5})?"),
+}
+"""What stands behind the scheme of an address: the name of a bucket, the host of a name node."""
+_NO_FOLDER = re.compile(r"~|(s3[an]?|gs|abfss?|wasbs?|hdfs|file|https?):")
+"""How nothing begins that is meant for a folder."""
+
+
 def stored_at(*schemes: str) -> Limit:
     """A path of a disk, or an address of one of these kinds of storage."""
 
@@ -137,9 +147,10 @@ def stored_at(*schemes: str) -> Limit:
         if not isinstance(value, str) or not value.strip():
             return "wrong-type"
         scheme, found, rest = value.partition("://")
-        if found and scheme in schemes and rest.strip("/") and "\0" not in rest:
-            return None if len(value) <= 4000 else "unknown-value"
-        return _local_path(value)
+        if found and scheme in schemes:
+            is_right = _HOSTS[scheme].fullmatch(rest.partition("/")[0]) and "\0" not in rest
+            return None if is_right and len(value) <= 4000 else "unknown-value"
+        return "unknown-value" if _NO_FOLDER.match(value) else _local_path(value)
 
     listed = " or ".join(f"`{scheme}://…`" for scheme in schemes)
     schema = {"type": "string", "minLength": 1, "maxLength": 4000}

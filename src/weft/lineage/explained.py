@@ -36,7 +36,8 @@ class ExplainedStep:
     def changed(self) -> set[str]:
         """The columns to which it gave another value."""
         before, after = self.before or {}, self.after or {}
-        return {name for name in after if name not in before or before[name] != after[name]}
+        lost = before.keys() - after.keys() if self.after is not None else set()
+        return lost | {n for n in after if n not in before or before[n] != after[n]}
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class ExplainedRecord:
     """What the source gave, where raw records are kept; as base64 where it is no text."""
     steps: tuple[ExplainedStep, ...] = ()
     parents: tuple[ExplainedRecord, ...] = ()
-    taken_from: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Columns that have the values of a column of a parent's stream as they are, with that stream and column."""
+    taken_from: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Columns that have the values of a column of a parent as they are: that column, by the parent's stream."""
     count: int = 0
     """How many records it was made of; not all of them may be among `parents`."""
     note: str | None = None
@@ -135,5 +136,4 @@ def _blame(record: ExplainedRecord, column: str, value: Any) -> Blame:
 
 def _taken(record: ExplainedRecord, column: str, parent: ExplainedRecord) -> str | None:
     """The column of a parent whose value one has, if it has it from there."""
-    stream, named = record.taken_from.get(column, (None, None))
-    return named if stream == parent.stream else None
+    return record.taken_from.get(column, {}).get(parent.stream)

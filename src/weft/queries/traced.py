@@ -38,8 +38,8 @@ class Traced:
     keys: Mapping[str, tuple[str, ...]]
     """The keys of its streams."""
     product: Product | None = None
-    taken: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Columns of results that have the values of a stream's column as they are."""
+    taken: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Columns of results that have the values of a column as they are: that column, by the stream that it is of."""
 
     @property
     def columns(self) -> set[str]:
@@ -62,7 +62,7 @@ def traced(spec: PipelineSpec, project: Project) -> Traced:
     else:
         names = shown = tuple(_named(table, name) for name in spec.group["by"])
     lookup = Lookup(stream, tuple((name, name) for name in names))
-    return Traced((lookup,), keys, taken={name: (stream, name) for name in shown})
+    return Traced((lookup,), keys, taken={name: {stream: name} for name in shown})
 
 
 def _table(project: Project, name: str) -> TableColumns:
@@ -81,7 +81,7 @@ def _assembled(product: Product, project: Project) -> Traced:
     table = _table(project, root.table)
     shown = [(name, name) for name in table.columns.names] if root.fields is None else root.fields
     plain = {
-        name: (root.table, found.name)
+        name: {root.table: found.name}
         for name, sql in (*((name, name) for name in table.key), *shown)
         if (found := table.columns.find(sql.strip("`"))) is not None
     }
@@ -95,9 +95,13 @@ def _joined(
 ) -> Traced:
     [(left, ours), (right, theirs)] = tables.items()
     on = tuple((_named(theirs, other), _named(ours, one)) for one, other in said.on)
-    taken = {name: (left, name) for name in ours.columns.names}
+    taken: dict[str, dict[str, str]] = {name: {left: name} for name in ours.columns.names}
     if said.type not in ("semi", "anti"):
-        taken |= {one.name: (right, one.name) for one in added(theirs.columns, said.on)}
+        taken |= {one.name: {right: one.name} for one in added(theirs.columns, said.on)}
+    if said.type in ("right", "full"):
+        # Of a row without a partner on the left, what must be equal has the right one's values.
+        for other, one in on:
+            taken[one] = {right: other, **taken[one]}
     return Traced(tuple(_sides(said, left, right, on, keys)), keys, taken=taken)
 
 

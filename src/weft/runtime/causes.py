@@ -42,7 +42,7 @@ def documents_of(
     """Rows of a product's root with all rows that their documents are made of."""
     found = [FoundRow("", root, row) for row in rows]
     _grow(found, tables)
-    return found
+    return [one for one in found if one.is_whole]
 
 
 @dataclass
@@ -57,6 +57,12 @@ class FoundRow:
     @property
     def row(self) -> Row:
         return self.newest.row
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all parts that it cannot be without."""
+        required = {part.name for part in self.part.parts if part.required}
+        return required <= {one.part.name for one in self.parts}
 
     def walk(self) -> Iterator[FoundRow]:
         """This row and all below it."""
@@ -91,12 +97,16 @@ def _grow(parents: list[FoundRow], tables: Mapping[str, ChangedTable]) -> None:
         columns, theirs = [ours for ours, _ in part.on], [name for _, name in part.on]
         looked = [tuple(parent.row[name] for name in theirs) for parent in parents]
         links = [link for link in looked if None not in link]
-        found: dict[Values, list[Newest]] = {}
-        for one in tables[part.table].having(columns, links, table.types(theirs), part.filter):
-            found.setdefault(key_of(one.row, columns), []).append(one)
-        below = []
-        for parent in parents:
-            made = [FoundRow(path, part, one) for one in found.get(key_of(parent.row, theirs), [])]
-            parent.parts += made
-            below += made
+        looked_up = tables[part.table]
+        rows = looked_up.having(columns, links, table.types(theirs), part.filter)
+        most = None if part.aggregate else part.limit if part.many else 1
+        if most is not None:
+            rows = looked_up.in_order(rows, part.order)
+        below = [FoundRow(path, part, one) for one in rows]
         _grow(below, tables)
+        found: dict[Values, list[FoundRow]] = {}
+        for one in below:
+            if one.is_whole:
+                found.setdefault(key_of(one.row, columns), []).append(one)
+        for parent in parents:
+            parent.parts += found.get(key_of(parent.row, theirs), [])[:most]

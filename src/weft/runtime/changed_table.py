@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import BinaryType, DataType, StructField, StructType
+from pyspark.sql.types import BinaryType, DataType, IntegerType, StructField, StructType
 
 from weft.gate.spark import select
 from weft.runtime import session
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 Values = tuple[Any, ...]
+PLACE = "_weft_place"
 
 
 def changed_tables(
@@ -91,13 +92,34 @@ class ChangedTable:
         """Those of some rows for which a condition holds."""
         if filter is None or not found:
             return found
-        ids = [one.row[WEFT]["id"] for one in found]
-        changes = self._frame.where(f.col(f"{WEFT}.id").isin(ids))
         judged = select(
-            changes, [[("id", f"{WEFT}.id"), ("passes", f"weft_try(0L, ({filter})).v0")]]
+            self._placed(found), [[(PLACE, PLACE), ("passes", f"weft_try(0L, ({filter})).v0")]]
         )
-        passing = {row["id"] for row in judged.collect() if row["passes"]}
-        return [one for one in found if one.row[WEFT]["id"] in passing]
+        passing = {row[PLACE] for row in judged.collect() if row["passes"]}
+        return [one for place, one in enumerate(found) if place in passing]
+
+    def in_order(self, found: list[Newest], order: Sequence[tuple[str, bool]]) -> list[Newest]:
+        """Rows by expressions, each rising or falling, and then by their key."""
+        if len(found) < 2:
+            return found
+        values = [(f"o{at}", f"weft_try(0L, ({sql})).v0") for at, (sql, _) in enumerate(order)]
+        keys = [(f"k{at}", quoted(name)) for at, name in enumerate(self.key)]
+        frame = select(self._placed(found), [[(PLACE, PLACE), *values, *keys]])
+        by = [
+            f.col(f"o{at}").desc_nulls_last() if falls else f.col(f"o{at}").asc_nulls_first()
+            for at, (_, falls) in enumerate(order)
+        ]
+        by += [f.col(name).asc_nulls_first() for name, _ in keys]
+        return [found[row[PLACE]] for row in frame.orderBy(*by).select(PLACE).collect()]
+
+    def _placed(self, found: list[Newest]) -> DataFrame:
+        """Rows as they are, with what older changes brought, each with its number."""
+        fields = [field for field in self._frame.schema if field.name not in (WEFT, CHANGE)]
+        kind = StructType([*fields, StructField(PLACE, IntegerType(), False)])
+        rows = [
+            (*(one.row[field.name] for field in fields), place) for place, one in enumerate(found)
+        ]
+        return self._spark.createDataFrame(rows, kind)
 
     def _newest(self, changed: DataFrame, filter: str | None) -> list[Newest]:
         """The rows as they are that some changes were of, whatever other changes there were of them."""
@@ -111,8 +133,8 @@ class ChangedTable:
         changes = collected(of_keys.unionByName(of_all))
         wanted = set(map(comparable, keys))
         found = [one for one in newest_of(changes, self.key) if key_of(one.row, self.key) in wanted]
-        in_order = sorted(found, key=lambda one: str([one.row[name] for name in self.key]))
-        return self.passing(in_order, filter)
+        by_key = sorted(found, key=lambda one: str([one.row[name] for name in self.key]))
+        return self.passing(by_key, filter)
 
     def types(self, columns: Iterable[str]) -> list[DataType]:
         """The types of some columns; there are none of a table without changes."""

@@ -19,16 +19,26 @@ from weft.runtime.causes import documents_of
 from weft.runtime.changed_table import ChangedTable, changed_tables
 from weft.runtime.collected import collected
 from weft.runtime.find import counted, one_row, place_of, rows_between
+from weft.schema.change import CHANGE, EMPTIED
 from weft.schema.schema import quoted
 from weft.schema.weft import WEFT
-from weft.streams.current import Newest, Row
-from weft.streams.table import Table
+from weft.streams.current import Newest, Row, key_of
+from weft.streams.table import EVERYTHING, Table
 
 if TYPE_CHECKING:
     from weft.runtime.worker import Worker
 
 Tables = Mapping[str, ChangedTable]
 NONE: dict[str, Any] = {"count": 0, "rows": []}
+
+
+def find_newest(
+    worker: Worker, *, stream: str, key: list[str], row: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """The newest change of the key of a row, as JSON has it; None where there is no row of that key any more."""
+    table = changed_tables(worker, {stream: key}, {stream: EVERYTHING})[stream]
+    found = table.written(key, [row[name] for name in key])
+    return place_of(found[0].row, stream) if found else None
 
 
 def find_origins(
@@ -76,50 +86,57 @@ def find_results(
     upto: Mapping[str, int],
     limit: int,
 ) -> dict[str, Any]:
-    """The results of a stream that a row came into at the knot that took it."""
+    """The results of a stream that a change came into, at the knot that took it: by the row that it left, and by the
+    one that was there before, which others may have lost."""
     spark, how = session.fork(worker.spark), codec.from_form(Traced, traced)
-    rows = one_row(spark, worker, record)
+    changes = one_row(spark, worker, record)
     table = Table(spark, worker.storage.table(target))
     results = rows_between(spark, table, knot - 1, knot)
-    if rows is None or results is None:
+    if changes is None or results is None:
         return NONE
     by = [one.by for one in how.lookups if how.product or one.stream == record["stream"]]
     if not {theirs for pairs in by for _, theirs in pairs} <= set(results.columns):
         return NONE
-    if how.product is None:
-        return counted(_meeting(results, rows, by), target, limit)
-    [lookup] = how.lookups
+    [change] = collected(changes)
+    if change[CHANGE]["op"] == EMPTIED:
+        return counted(results, target, limit)
+    rows = _around(worker, change, record["stream"], how)
     tables = changed_tables(worker, how.keys, upto)
-    row = [Newest(one) for one in collected(rows)]
-    roots = [
-        tuple(root[name] for name, _ in lookup.by)
-        for way in _ways(how.product.root, record["stream"])
-        for root in _climb(way, row, tables)
-    ]
-    if not roots:
-        return NONE
-    types = [results.schema[theirs].dataType for _, theirs in lookup.by]
-    named = [StructField(ours, kind) for (ours, _), kind in zip(lookup.by, types, strict=True)]
-    wanted = spark.createDataFrame(roots, StructType(named))
-    return counted(_meeting(results, wanted, [lookup.by]), target, limit)
+    source = tables[record["stream"]]
+    if how.product is not None:
+        source = tables[how.product.root.table]
+        ways = _ways(how.product.root, record["stream"])
+        rows = [Newest(root) for way in ways for root in _climb(way, rows, tables)]
+    met = [_meeting(results, pairs, rows, source) for pairs in by]
+    once = reduce(DataFrame.unionByName, met).withColumn("_weft_id", f.col(f"{WEFT}.id"))
+    return counted(once.dropDuplicates(["_weft_id"]).drop("_weft_id"), target, limit)
+
+
+def _around(worker: Worker, change: Row, stream: str, how: Traced) -> list[Newest]:
+    """The row of a change's key as it was after the change's knot, and before it."""
+    key = how.keys[stream]
+    found = [Newest(change)]
+    for upto in (change[WEFT]["knot"], change[WEFT]["knot"] - 1):
+        table = changed_tables(worker, {stream: key}, {stream: upto})[stream]
+        found += table.having(key, [tuple(change[name] for name in key)], table.types(key))
+    return found
 
 
 def _meeting(
-    results: DataFrame, rows: DataFrame, by: Sequence[Sequence[tuple[str, str]]]
+    results: DataFrame,
+    pairs: Sequence[tuple[str, str]],
+    rows: Sequence[Newest],
+    source: ChangedTable,
 ) -> DataFrame:
-    """The results that have the values of some row in one of several ways."""
-    one = rows.select(f.struct("*").alias("_row"))
-    ways = [
-        reduce(
-            Column.__and__,
-            (
-                f.col(f"_row.{quoted(ours)}").eqNullSafe(f.col(quoted(theirs)))
-                for ours, theirs in pairs
-            ),
-        )
-        for pairs in by
+    """The results that have the values of one of some rows of a stream."""
+    ours = [name for name, _ in pairs]
+    values = {key_of(one.row, ours): tuple(one.row[name] for name in ours) for one in rows}
+    named = [StructField(f"v{at}", kind) for at, kind in enumerate(source.types(ours))]
+    wanted = results.sparkSession.createDataFrame([*values.values()], StructType(named))
+    same = [
+        f.col(quoted(theirs)).eqNullSafe(f.col(f"v{at}")) for at, (_, theirs) in enumerate(pairs)
     ]
-    return results.join(f.broadcast(one), reduce(Column.__or__, ways), "left_semi")
+    return results.join(f.broadcast(wanted), reduce(Column.__and__, same), "left_semi")
 
 
 def _ways(root: Part, table: str) -> Iterator[tuple[Part, ...]]:

@@ -33,7 +33,7 @@ from weft.runtime.find import (
 )
 from weft.runtime.forgetting import forget
 from weft.runtime.key_index import KeyIndex
-from weft.runtime.origins import find_origins, find_results
+from weft.runtime.origins import find_newest, find_origins, find_results
 from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
@@ -51,8 +51,8 @@ CHECKPOINT_WAIT_S = 55.0
 PATIENT = frozenset(
     (
         *("try", "diff", "state", "record", "document", "causes", "matching", "breaches"),
-        *("dropped", "members", "panes", "origins", "results", "walk", "rerun", "compare"),
-        *("fill", "expire"),
+        *("dropped", "members", "panes", "newest", "origins", "results", "walk", "rerun"),
+        *("compare", "fill", "expire"),
     )
 )
 """What lets pipelines go first; the rest holds them, or they wait for it."""
@@ -91,6 +91,7 @@ class Work:
             "dropped": self._dropped,
             "members": self._members,
             "panes": self._panes,
+            "newest": self._newest,
             "origins": self._origins,
             "results": self._results,
             "walk": self._walk,
@@ -223,6 +224,10 @@ class Work:
     def _panes(self, **asked: Any) -> dict[str, Any]:
         """The panes that a record came into."""
         return find_panes(self._worker, **asked)
+
+    def _newest(self, **asked: Any) -> dict[str, Any] | None:
+        """The newest change of a row's key, while the row is there."""
+        return find_newest(self._worker, **asked)
 
     def _origins(self, **asked: Any) -> dict[str, Any]:
         """The rows that a result of a changing pipeline was made of."""

@@ -7,6 +7,7 @@ import math
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from functools import cmp_to_key
 from typing import Any
 
@@ -35,7 +36,7 @@ def key_of(row: Row, key: Sequence[str]) -> tuple[Any, ...]:
 
 
 def comparable(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Values that are equal where Spark would have them be."""
+    """Values that are equal where Spark would have them be, also across types: a day is its first moment in UTC."""
     return tuple(map(_hashable, values))
 
 
@@ -134,4 +135,8 @@ def _hashable(value: Any) -> Any:
         return tuple(map(_hashable, value))
     if isinstance(value, dict):
         return tuple((name, _hashable(one)) for name, one in value.items())
+    if isinstance(value, datetime):
+        return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
     return _NAN if isinstance(value, float) and math.isnan(value) else value

@@ -11,8 +11,7 @@ from weft.errors import WeftError
 from weft.lineage.explained import Absence, AbsenceCause, RecordPlace
 from weft.lineage.knot import Knot, Status
 from weft.replays.walked import WalkedKnot
-from weft.schema.change import CHANGE
-from weft.schema.schema import literal, quoted
+from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.weaver.catalog import Pipeline
 from weft.weaver.expiring import expired_upto
 from weft.weaver.explaining import find_places, leg_of, walk
@@ -63,20 +62,24 @@ def _on_the_way(weaver: Weaver, stream: str) -> Iterator[Pipeline]:
 async def _there(weaver: Weaver, stream: str, place: RecordPlace) -> Absence:
     """A record that is there; of a stream whose rows replace one another, a newer one may have taken its place."""
     spec = weaver.catalog.project().streams.get(stream)
-    if spec is not None and spec.changing:
-        where = " AND ".join(
-            f"{quoted(name)} <=> {_written(place.row.get(name))}" for name in spec.key
-        )
-        asked = {"stream": stream, "where": where, "limit": 1}
-        newest = await weaver.ask("matching", asked, timeout=120)
-        if newest and newest[0]["id"] != place.id:
-            text = f"It was overwritten: knot {newest[0]['knot']} has a newer change of its key, {newest[0]['id']}."
-            return Absence(place.id, stream, "overwritten", text, newest[0]["knot"], row=place.row)
-    gone = (place.row.get(CHANGE) or {}).get("op")
+    op = (place.row.get(CHANGE) or {}).get("op")
+    if spec is not None and spec.changing and op != EMPTIED:
+        asked = {"stream": stream, "key": list(spec.key), "row": _of(place.row, spec.key)}
+        newest = await weaver.ask("newest", asked, timeout=120)
+        if newest is None and op != GONE:
+            text = "Its row is gone by now: a later change has deleted it, or emptied its table."
+            return Absence(place.id, stream, "overwritten", text, place.knot, row=place.row)
+        if newest is not None and newest["id"] != place.id:
+            text = f"It was overwritten: {newest['id']} in knot {newest['knot']} is a newer change of its key."
+            return Absence(place.id, stream, "overwritten", text, newest["knot"], row=place.row)
     text = f"It is there, in knot {place.knot}." + (
-        " It says that its row is gone." if gone in ("d", "t") else ""
+        " It says that its row is gone." if op in (GONE, EMPTIED) else ""
     )
     return Absence(place.id, stream, "there", text, place.knot, row=place.row)
+
+
+def _of(row: Mapping[str, Any], key: tuple[str, ...]) -> dict[str, Any]:
+    return {name: row.get(name) for name in key}
 
 
 def _set_aside(places: list[RecordPlace], written: str, id: str, stream: str) -> Absence | None:
@@ -204,10 +207,3 @@ def _ended(walked: WalkedKnot, knot: Knot, id: str, stream: str) -> Absence | No
 def _said(step: Any) -> str:
     kind, said = next(iter(step.items()))
     return f"{kind} {said}"
-
-
-def _written(value: Any) -> str:
-    """A value of a row as SQL has it."""
-    if value is None:
-        return "NULL"
-    return str(value).lower() if isinstance(value, bool | int | float) else literal(str(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -9,8 +10,8 @@ from weft.errors import WeftError
 from weft.lineage.guard import Guard
 from weft.project.timing import EVENT_TIME, after_steps
 from weft.schema.schema import Schema
-from weft.steps.compile import apply_schema
-from weft.steps.step import steps_from
+from weft.steps.compile import apply_schema, origins
+from weft.steps.step import Select, Set, steps_from
 from weft.weaver.catalog import Stream
 from weft.weaver.rules import NAME, RuleError
 from weft.weaving.impact import check_in_place
@@ -85,7 +86,7 @@ async def checked_rule(weaver: Weaver, request: RuleRequest) -> Rule:
 async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
     """Check what a rule does against the columns its stream has now, first by itself, then by Spark."""
     project = weaver.catalog.project()
-    before = schema_now(weaver, rule.stream)
+    before = _schema_coming(weaver, rule.stream)
     try:
         after = apply_schema(rule.steps, before, project.functions)
     except WeftError as error:
@@ -93,6 +94,7 @@ async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
         error.ids.setdefault("stream", rule.stream)
         raise
     check_time(weaver, rule)
+    _check_key(weaver, rule, before, after)
     if rule.output is None:
         check_in_place(project, rule.stream, before, after)
     else:
@@ -120,6 +122,62 @@ def schema_now(weaver: Weaver, name: str) -> Schema:
         return weaver.catalog.project().schema_of(name)
     functions = weaver.catalog.project().functions
     return apply_schema(side.steps, schema_now(weaver, side.stream), functions)
+
+
+def _schema_coming(weaver: Weaver, name: str) -> Schema:
+    """The columns that the next knot of a stream will have: with rules that were attached since the newest one too."""
+    known = schema_now(weaver, name)
+    origin = weaver.catalog.stream(name).origin
+    newest = weaver.knots.newest(origin)
+    met = {ref.id for ref in newest.rules} if newest else set()
+    for rule in weaver.rules.in_force(origin, weaver.knots.head(origin).last + 1):
+        if rule.stream == name and rule.output is None and rule.id not in met:
+            after = apply_schema(rule.steps, known, weaver.catalog.project().functions)
+            # What a share of the rows loses is null in them, and a column still.
+            lost = () if rule.percent == 100 else (one for one in known if not after.find(one.name))
+            known = Schema((*after, *lost))
+    return known
+
+
+def _check_key(weaver: Weaver, rule: Rule, before: Schema, after: Schema) -> None:
+    """Refuse to take away the key by which rows replace one another, and to change it under rows that are there."""
+    key = _changing_key(weaver, rule.stream)
+    kept = origins(rule.steps, before, weaver.catalog.project().functions)
+    lost = [name for name in key if after.find(name) is None]
+    set_anew = [name for name in key if name not in lost and _is_set(rule, name, kept)]
+    wrong = lost or (set_anew if rule.output is None else [])
+    if wrong:
+        done = "leaves out" if lost else "changes"
+        raise RuleError(
+            f"Rule '{rule.id}' {done} {', '.join(wrong)}, the key by which rows of stream '{rule.stream}' replace one "
+            "another: rows that are there would stay for good.",
+            code="rule.changes-key",
+            domain="conflict",
+            hint=f"Keep {', '.join(key)} as it is; write another value under another name.",
+            rule=rule.id,
+            stream=rule.stream,
+        )
+
+
+def _is_set(rule: Rule, name: str, kept: Mapping[str, Collection[str]]) -> bool:
+    """Whether steps give a column another value than it came with, as far as they say."""
+    if set(kept.get(name, ())) != {name}:
+        return True
+    given = [
+        *(pair for step in rule.steps if isinstance(step, Set) for pair in step.columns.items()),
+        *(pair for s in rule.steps if isinstance(s, Select) for pair in s.expressions.items()),
+    ]
+    own = name.lower()
+    return any(column.lower() == own and sql.strip("` ").lower() != own for column, sql in given)
+
+
+def _changing_key(weaver: Weaver, name: str) -> tuple[str, ...]:
+    """The key of a stream whose rows replace one another, also of one that a rule writes; of others none."""
+    side = next((rule for rule in weaver.rules.all() if rule.output == name), None)
+    if side is not None:
+        return _changing_key(weaver, side.stream)
+    spec = weaver.catalog.project().streams.get(name)
+    return spec.key if spec is not None and spec.changing else ()
 
 
 def check_time(weaver: Weaver, rule: Rule) -> None:

@@ -30,7 +30,7 @@ def test_names_are_those_of_the_columns_however_they_are_written() -> None:
         **{"from": "orders", "group": {"by": ["CUSTOMER"], "aggregate": {"n": "count(*)"}}}
     )
     assert found.lookups == (Lookup("orders", (("Customer", "Customer"),)),)
-    assert found.taken == {"Customer": ("orders", "Customer")}
+    assert found.taken == {"Customer": {"orders": "Customer"}}
 
 
 @pytest.mark.parametrize("kind", ["inner", "left", "right", "full"])
@@ -38,6 +38,10 @@ def test_a_partner_is_found_by_its_key_and_by_what_is_equal(kind: str) -> None:
     left, right = _join(kind).lookups
     assert left.by == (("id", "id"),)
     assert right.by == (("code", "Customer"), ("land", "land")) and right.given == ("Customer",)
+    both = {"orders": "Customer", "people": "code"}
+    assert _join(kind).taken["Customer"] == (
+        both if kind in ("right", "full") else {"orders": "Customer"}
+    )
     sides = (left.unless, right.unless)
     assert sides == ((("side", "right"), ("side", "left")) if kind == "full" else (None, None))
 
@@ -46,7 +50,7 @@ def test_a_partner_is_found_by_its_key_and_by_what_is_equal(kind: str) -> None:
 def test_all_partners_are_found_of_a_row_that_is_only_kept_or_not(kind: str) -> None:
     found = _join(kind)
     assert found.lookups[1] == Lookup("people", (("code", "Customer"),), ("Customer",))
-    assert set(found.taken.values()) == {("orders", "id"), ("orders", "Customer")}
+    assert found.taken == {name: {"orders": name} for name in ("id", "Customer")}
 
 
 def test_a_document_is_found_by_the_key_of_its_root_whose_plain_fields_are_taken() -> None:
@@ -59,5 +63,5 @@ def test_a_document_is_found_by_the_key_of_its_root_whose_plain_fields_are_taken
     loaded = load({"app_name": "traced", "tables": TABLES, "products": {"made": product}})
     found = traced(loaded.pipeline("made"), loaded)
     assert found.lookups == (Lookup("orders", (("id", "id"),)),)
-    assert found.taken == {"id": ("orders", "id"), "who": ("orders", "Customer")}
+    assert found.taken == {"id": {"orders": "id"}, "who": {"orders": "Customer"}}
     assert found.keys == {"orders": ("id",), "people": ("code", "land")}

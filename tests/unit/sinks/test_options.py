@@ -38,6 +38,38 @@ def test_wrong_options_are_named(kind: str, options: Any, code: str, meant: str 
         assert f"'{meant}'" in error.hint
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "right"),
+    [
+        *(
+            ("files", path, True)
+            for path in ("out", "/a b/ü'\"", "s3a://shop/out", "hdfs://h:9000/x")
+        ),
+        *(("files", path, True) for path in ("s3a://my.bucket-1", "hdfs://service/x")),
+        *(
+            ("files", path, False)
+            for path in ("s3a://", "s3a:///x", "s3a://Bad_Bucket!!/x", "~/out")
+        ),
+        *(
+            ("files", path, False)
+            for path in ("hdfs:///x", "hdfs://h:abc/x", "s3://b/x", "gs://b/x")
+        ),
+        *(("files", path, False) for path in ("s3a:/b/x", "file:rel", "a\0b", " ")),
+        ("delta", "s3a://lake/profiles", True),
+        ("delta", "hdfs://h:9000/x", False),
+    ],
+)
+def test_a_path_is_a_folder_or_an_address_that_can_be_one(
+    kind: str, path: str, right: bool
+) -> None:
+    if right:
+        read_options(kind, {"path": path})
+        return
+    with pytest.raises(SinkOptionError) as caught:
+        read_options(kind, {"path": path})
+    assert caught.value.code == "sinks.wrong-option"
+
+
 def test_options_say_which_columns_they_name() -> None:
     assert read_options("kafka", {"topic": "x", "key": "a"}).columns() == ("a",)
     measured = read_options("metrics", {"counters": ["a"], "gauges": "b", "by": ["c"]})
