@@ -47,6 +47,7 @@ PROJECT: dict[str, Any] = {
                 "two": {"many": "orders", "on": ON, "limit": 2},
             },
         },
+        "early": {"root": "events", "filter": "at < timestamp_micros(3)"},
         "calendar": {"root": "days", "parts": {"events": {"many": "events", "on": {"at": "day"}}}},
     },
     "pipelines": {
@@ -130,6 +131,16 @@ def _blames(run: Play, stream: str, *, code: int) -> Any:
     return _get(run, f"/blames/{stream}/{rows[-1]['_weft']['id']}")
 
 
+def test_a_row_that_a_product_leaves_out_says_by_which_filter(run: Play) -> None:
+    log = Log()
+    run.feed("events", [log("c", n=70, at=5), log("c", n=71, at=0)])
+    [left, kept] = [_id(run, "events", place) for place in (-2, -1)]
+    [absence] = _get(run, "/absences/early", id=left)
+    assert absence["cause"] == "filtered" and "at < " in absence["text"]
+    assert absence["by"] == "product:early"
+    assert _get(run, "/absences/early", id=kept)[0]["cause"] == "absorbed"
+
+
 def test_a_day_is_found_by_its_first_moment(run: Play) -> None:
     log = Log()
     run.feed("days", [log("c", day=19723)])
@@ -139,8 +150,8 @@ def test_a_day_is_found_by_its_first_moment(run: Play) -> None:
     told = _explained(run, "calendar", day=row["day"])
     assert {one["stream"] for one in told["parents"]} == {"days", "events"}
     event = run.rows("events", weft=True)[0]["_weft"]["id"]
-    [into] = _get(run, f"/records/events/{event}")["into"]
-    assert into["stream"] == "calendar" and into["count"] == 1
+    into = _get(run, f"/records/events/{event}")["into"]
+    assert {one["stream"]: one["count"] for one in into}["calendar"] == 1
 
 
 def test_the_newest_change_is_the_one_with_the_highest_position(run: Play) -> None:

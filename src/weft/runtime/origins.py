@@ -112,6 +112,24 @@ def find_results(
     return counted(once.dropDuplicates(["_weft_id"]).drop("_weft_id"), target, limit)
 
 
+def find_filters(
+    worker: Worker, *, record: Mapping[str, Any], traced: Mapping[str, Any]
+) -> list[str]:
+    """The filters of a product that leave a row of its tables out, each of which does wherever the table is read."""
+    how = codec.from_form(Traced, traced)
+    assert how.product is not None
+    changes = one_row(session.fork(worker.spark), worker, record)
+    if changes is None:
+        return []
+    [change] = collected(changes)
+    stream, upto = record["stream"], {record["stream"]: record["knot"]}
+    table = changed_tables(worker, {stream: how.keys[stream]}, upto)[stream]
+    rows = _around(worker, change, stream, how)[1:2]
+    filters = [part.filter for _, part in how.product.walk() if part.table == stream]
+    failing = [one for one in filters if one is not None and not table.passing(rows, one)]
+    return list(dict.fromkeys(failing)) if rows and len(failing) == len(filters) else []
+
+
 def _around(worker: Worker, change: Row, stream: str, how: Traced) -> list[Newest]:
     """The row of a change's key as it was after the change's knot, and before it."""
     key = how.keys[stream]

@@ -33,7 +33,7 @@ from weft.runtime.find import (
 )
 from weft.runtime.forgetting import forget
 from weft.runtime.key_index import KeyIndex
-from weft.runtime.origins import find_newest, find_origins, find_results
+from weft.runtime.origins import find_filters, find_newest, find_origins, find_results
 from weft.runtime.pools import beside
 from weft.runtime.rerun import clear, rerun
 from weft.runtime.trial import trial
@@ -52,7 +52,7 @@ PATIENT = frozenset(
     (
         *("try", "diff", "state", "record", "document", "causes", "matching", "breaches"),
         *("dropped", "members", "panes", "newest", "origins", "results", "walk", "rerun"),
-        *("compare", "fill", "expire"),
+        *("filters", "compare", "fill", "expire"),
     )
 )
 """What lets pipelines go first; the rest holds them, or they wait for it."""
@@ -94,6 +94,7 @@ class Work:
             "newest": self._newest,
             "origins": self._origins,
             "results": self._results,
+            "filters": self._filters,
             "walk": self._walk,
             "rerun": self._rerun,
             "compare": self._compare,
@@ -236,6 +237,10 @@ class Work:
     def _results(self, **asked: Any) -> dict[str, Any]:
         """The results of a changing pipeline that a row came into."""
         return find_results(self._worker, **asked)
+
+    def _filters(self, **asked: Any) -> list[str]:
+        """The filters of a product that leave a row out."""
+        return find_filters(self._worker, **asked)
 
     def _walk(self, leg: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
         """Walk a knot step by step."""

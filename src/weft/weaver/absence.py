@@ -10,6 +10,7 @@ from weft.clock import parse_iso
 from weft.errors import WeftError
 from weft.lineage.explained import Absence, AbsenceCause, RecordPlace
 from weft.lineage.knot import Knot, Status
+from weft.queries.traced import traced
 from weft.replays.walked import WalkedKnot
 from weft.schema.change import CHANGE, EMPTIED, GONE
 from weft.weaver.catalog import Pipeline
@@ -118,7 +119,18 @@ async def _left_out(
     except RowsGoneError as error:
         text = f"Knot {knot.number} of {pipeline.stream} has read it, and cannot be run again: {error.message}"
         return Absence(id, stream, "expired", text, knot.number, by=pipeline.name, row=held.row)
-    spec = weaver.catalog.version(leg.phases[-1].project).pipelines.get(pipeline.name)
+    project = weaver.catalog.version(leg.phases[-1].project)
+    spec = project.pipelines.get(pipeline.name)
+    if spec is not None and spec.product is not None and held.stream in traced(spec, project).keys:
+        asked = {
+            "record": {"stream": held.stream, "knot": held.knot, "id": held.id},
+            "traced": codec.to_form(traced(spec, project)),
+        }
+        filters = await weaver.ask("filters", asked, timeout=120)
+        if filters:
+            text = f"Product {spec.name} leaves it out: its filter {' and '.join(filters)} is not true for it."
+            by = f"product:{spec.name}"
+            return Absence(id, stream, "filtered", text, knot.number, by=by, row=held.row)
     if spec is not None and spec.stateful and spec.dedupe is None:
         text = f"Knot {knot.number} of {pipeline.stream} has absorbed it: what comes out there has ids of its own."
         return Absence(id, stream, "absorbed", text, knot.number, by=pipeline.name, row=held.row)
