@@ -122,9 +122,9 @@ def find_filters(
     if changes is None:
         return []
     [change] = collected(changes)
-    stream, upto = record["stream"], {record["stream"]: record["knot"]}
-    table = changed_tables(worker, {stream: how.keys[stream]}, upto)[stream]
-    rows = _around(worker, change, stream, how)[1:2]
+    stream, key = record["stream"], how.keys[record["stream"]]
+    table = changed_tables(worker, {stream: key}, {stream: record["knot"]})[stream]
+    rows = table.having(key, [tuple(change[name] for name in key)], table.types(key))
     filters = [part.filter for _, part in how.product.walk() if part.table == stream]
     failing = [one for one in filters if one is not None and not table.passing(rows, one)]
     return list(dict.fromkeys(failing)) if rows and len(failing) == len(filters) else []

@@ -93,16 +93,14 @@ def _told_apart(alike: Sequence[MeasuredCost]) -> Cost:
 
 def _slope(size: Series, spent: Series) -> float:
     """The most that one more record may cost; infinite where nothing can be said."""
-    for _ in range(2):
+    for is_last in (False, True):
         if len(size) < 4 or not np.ptp(size):
-            return float("inf")
+            break
         slope, rest = np.polyfit(size, spent, 1)
         far = np.abs(spent - slope * size - rest)
+        if is_last:
+            error = np.sqrt(np.sum(far**2) / (len(far) - 2) / np.sum((size - size.mean()) ** 2))
+            return float(slope + DOUBT * error)
         usual = far <= ODD * max(float(np.median(far)), 1e-12)
-        if usual.all():
-            break
         size, spent = size[usual], spent[usual]
-    error = float(
-        np.sqrt(np.sum(far**2) / (len(far) - 2)) / np.sqrt(np.sum((size - size.mean()) ** 2))
-    )
-    return float(slope) + DOUBT * error
+    return float("inf")

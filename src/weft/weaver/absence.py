@@ -121,10 +121,11 @@ async def _left_out(
         return Absence(id, stream, "expired", text, knot.number, by=pipeline.name, row=held.row)
     project = weaver.catalog.version(leg.phases[-1].project)
     spec = project.pipelines.get(pipeline.name)
-    if spec is not None and spec.product is not None and held.stream in traced(spec, project).keys:
+    how = traced(spec, project) if spec is not None and spec.product is not None else None
+    if spec is not None and how is not None and held.stream in how.keys:
         asked = {
             "record": {"stream": held.stream, "knot": held.knot, "id": held.id},
-            "traced": codec.to_form(traced(spec, project)),
+            "traced": codec.to_form(how),
         }
         filters = await weaver.ask("filters", asked, timeout=120)
         if filters:

@@ -109,6 +109,8 @@ async def check_rule(weaver: Weaver, rule: Rule, stream: Stream) -> None:
         check_in_place(project, rule.stream, before, after)
     else:
         _check_side_columns(weaver, rule.output, after)
+    if _schema_coming(weaver, rule.stream) != before:  # another rule has come while Spark checked
+        await check_rule(weaver, rule, stream)
 
 
 def schema_now(weaver: Weaver, name: str) -> Schema:
@@ -142,6 +144,8 @@ def _schema_coming(weaver: Weaver, name: str) -> Schema:
 def _check_key(weaver: Weaver, rule: Rule, before: Schema, after: Schema) -> None:
     """Refuse to take away the key by which rows replace one another, and to change it under rows that are there."""
     key = _changing_key(weaver, rule.stream)
+    if not key:
+        return
     kept = origins(rule.steps, before, weaver.catalog.project().functions)
     lost = [name for name in key if after.find(name) is None]
     set_anew = [name for name in key if name not in lost and _is_set(rule, name, kept)]

@@ -180,7 +180,7 @@ class Scaling:
             watermark_ms=knot.watermark if knot else None,
         )
         self.loads.add(name, point)
-        if work.rows_in and math.isfinite(complexity):
+        if work.rows_in and work.run_s and math.isfinite(complexity):
             cost = MeasuredCost(complexity, work.run_s, work.rows_in, max(1, work.batches))
             self._costing.note(name, cost)
 
