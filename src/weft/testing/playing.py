@@ -38,6 +38,7 @@ from weft.weaving.rule import Rule
 
 LONGEST_WAIT_S = 120.0
 LEASE = timedelta(seconds=0.5)
+LOOK_S = 0.05
 
 Record = Mapping[str, Any] | str | bytes
 
@@ -219,7 +220,7 @@ class Play:
     def settle(self, *, timeout: float = LONGEST_WAIT_S) -> None:
         """Wait until everything that was fed has gone all the way, or the planned crash has happened."""
         deadline = time.monotonic() + timeout
-        while not self._is_idle():
+        while self._unfinished():
             if self._crashed.is_set():
                 self._drop_worker()
                 return
@@ -229,12 +230,20 @@ class Play:
                     f"The pipelines were not idle after {timeout:.0f} s: {self._unfinished()}.",
                     hint="Look at GET /pipelines and at the worker's log.",
                 )
-            time.sleep(0.004)
+            self._wait_for_news()
+
+    def _wait_for_news(self) -> None:
+        """Wait until something has happened; what is no event is seen soon enough."""
+        events = self._server.weaver.events
+        known, until = events.last, time.monotonic() + LOOK_S
+        while events.last == known and time.monotonic() < until and not self._crashed.is_set():
+            time.sleep(0.002)
 
     def close(self) -> None:
         """Stop worker and weaver; what was stored stays."""
         if self._worker is not None:
             self._worker.stop()
+            self._server.weaver.changed()  # it may be waiting for news
             assert self._thread is not None
             self._thread.join(timeout=60)
         self._api.close()
@@ -244,7 +253,9 @@ class Play:
         server = make_server(self.storage, port=0, clock=self._clock)
         server.weaver.leases.duration = LEASE
         server.start()
-        self._api = httpx.Client(base_url=server.address, timeout=120, trust_env=False)
+        self._api = httpx.Client(
+            base_url=server.address, timeout=120, trust_env=False, verify=False
+        )
         deadline = time.monotonic() + 10
         while True:
             try:
@@ -278,9 +289,6 @@ class Play:
 
     def _feed_folder(self, stream: str) -> str:
         return f"{self.storage.source(stream)}/feed"
-
-    def _is_idle(self) -> bool:
-        return not self._unfinished()
 
     def _unfinished(self) -> list[str]:
         weaver = self._server.weaver

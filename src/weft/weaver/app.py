@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import weft
 from weft.weaver import problems
@@ -36,7 +38,7 @@ from weft.weaver.routes import (
     workers,
 )
 from weft.weaver.routes import streams as stream_routes
-from weft.weaver.shortway import ShortWay
+from weft.weaver.shortway import WEAVER, ShortWay
 from weft.weaver.weaver import Weaver
 
 ROUTES = (
@@ -67,8 +69,19 @@ ROUTES = (
 )
 
 
-def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> FastAPI:
+def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> ASGIApp:
     """The application that serves this weaver to whoever asks for one of these hosts."""
+    app = _routes(frozenset(hosts))
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, WEAVER: weaver}, receive, send)
+
+    return served
+
+
+@functools.cache
+def _routes(hosts: frozenset[str]) -> FastAPI:
+    """All routes, whichever weaver a request is for: its scope says. FastAPI needs long to prepare them."""
     app = FastAPIOffline(
         title="Weft",
         version=weft.__version__,
@@ -78,8 +91,7 @@ def make_app(weaver: Weaver, *, hosts: Collection[str] = LOOPBACK_NAMES) -> Fast
         # The weaver counts by itself; nobody need be asked with each request whether it is traced.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.state.weaver = weaver
-    app.add_middleware(ShortWay, routes=spine.router.routes, weaver=weaver)
+    app.add_middleware(ShortWay, routes=spine.router.routes)
     app.add_middleware(Gatehouse, hosts=hosts)
     problems.install(app)
     app.state.routes = [route for module in ROUTES for route in module.router.routes]

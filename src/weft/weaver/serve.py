@@ -213,5 +213,6 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         lifespan="off",
+        proxy_headers=False,
         timeout_graceful_shutdown=1,
     )

@@ -20,9 +20,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from weft.errors import WeftError
 from weft.weaver.body import again, whole_body
 from weft.weaver.problems import problem
-from weft.weaver.weaver import Weaver
 
 JSON = (b"content-type", b"application/json")
+WEAVER = "weft.weaver"
+"""Under this name the scope of a request has the weaver that it is for."""
 
 
 class ShortRoute:
@@ -51,9 +52,8 @@ class ShortRoute:
 class ShortWay:
     """Answers the routes that take the short way, and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, *, routes: Iterable[BaseRoute], weaver: Weaver) -> None:
+    def __init__(self, app: ASGIApp, *, routes: Iterable[BaseRoute]) -> None:
         self._app = app
-        self._weaver = weaver
         self._routes = [
             ShortRoute(route)
             for route in routes
@@ -83,7 +83,7 @@ class ShortWay:
             await self._app(scope, again(body, receive), send)
             return
         try:
-            answer = await route.answer(**read, weaver=self._weaver)
+            answer = await route.answer(**read, weaver=scope[WEAVER])
         except WeftError as error:
             answer = problem(error)
         await answer(scope, receive, send)

@@ -8,6 +8,7 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from weft.weaver.answer import Answer
 from weft.weaver.gatehouse import JsonRoute
+from weft.weaver.shortway import WEAVER
 from weft.weaver.weaver import Weaver
 
 __all__ = [
@@ -50,7 +51,7 @@ def make_router(noun: str) -> APIRouter:
 
 async def _weaver(request: Request) -> Weaver:
     # Async, though it waits for nothing: FastAPI hands what is not to a thread, for every request.
-    weaver: Weaver = request.app.state.weaver
+    weaver: Weaver = request.scope[WEAVER]
     return weaver
 
 
