@@ -54,7 +54,7 @@ class ManualClock:
 
 def iso(moment: datetime) -> str:
     """A moment as it is written in knots and REST bodies: UTC, microseconds, `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_iso(text: str) -> datetime:

@@ -101,23 +101,24 @@ class Detector:
         if not math.isfinite(value):
             return Judgement(0.0, "season", value, math.nan, math.nan, 0.0)
         bucket = int(at_s % DAY_S * BUCKETS / DAY_S)
-        judged = self._judge(bucket, value)
+        likelihood, kind, low, high, deviation = self._judge(bucket, value)
         self._learn(bucket, value)
-        likelihood = judged.likelihood if self.seen > LEARNED else 0.0
+        if self.seen <= LEARNED:
+            likelihood = 0.0
         self.held *= HOLD
         if likelihood <= self.held:
             likelihood = 0.0
         else:
             self.held = likelihood
-        return Judgement(likelihood, judged.kind, value, judged.low, judged.high, judged.deviation)
+        return Judgement(likelihood, kind, value, low, high, deviation)
 
     def accept(self, judgement: Judgement) -> None:
         """Take in that this was not an anomaly: one that deviates about as much is not told again."""
         known = self.accepted.get(judgement.kind, 0.0)
         self.accepted[judgement.kind] = max(known, ABOUT * judgement.deviation)
 
-    def _judge(self, bucket: int, value: float) -> Judgement:
-        """The most unusual of the three measures."""
+    def _judge(self, bucket: int, value: float) -> tuple[float, Kind, float, float, float]:
+        """The most unusual of the three measures: how likely it is, which, its band, and the deviation."""
         season = shift = outside = 0.0
         overall = self.variance
         spread = math.sqrt(self.season_variance[bucket] + 0.01 * overall + TINY)
@@ -143,12 +144,12 @@ class Detector:
         self.shift_record = max(self.shift_record * FADE, shift)
         most = max(likelihoods)
         if most == likelihoods[2] and outside:
-            return Judgement(most, "extreme", value, self.lowest, self.highest, outside)
+            return most, "extreme", self.lowest, self.highest, outside
         if most == likelihoods[0]:
             low, high = expected - season_band, expected + season_band
-            return Judgement(most, "season", value, low, high, season)
+            return most, "season", low, high, season
         low, high = self.long_mean - shift_band, self.long_mean + shift_band
-        return Judgement(most, "shift", value, low, high, shift)
+        return most, "shift", low, high, shift
 
     def _likelihood(self, kind: Kind, measure: float, record: float) -> float:
         """One half for what is as high as the highest so far."""

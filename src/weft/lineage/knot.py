@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -159,6 +160,11 @@ class Knot:
             return codec.pack(self)
         changing = {"status": str(self.status), "hash": self.hash, "reason": self.reason}
         return {**self.sealed_form, **changing}
+
+    @cached_property
+    def stored(self) -> bytes:
+        """The bytes in which it is stored and told."""
+        return canonical.encode(self.to_dict())
 
     @staticmethod
     def from_dict(form: Mapping[str, Any]) -> Knot:

@@ -22,8 +22,13 @@ class Answer(Response):
     media_type = "application/json"
 
     def __init__(self, value: Any, *, status_code: int = 200, keeps_order: bool = False) -> None:
-        encode = orjson.dumps if keeps_order else canonical.encode
-        super().__init__(encode(plain(value)), status_code=status_code)
+        super().__init__(_encoded(value, keeps_order), status_code=status_code)
+
+
+def _encoded(value: Any, keeps_order: bool) -> bytes:
+    if isinstance(value, Knot):
+        return value.stored
+    return (orjson.dumps if keeps_order else canonical.encode)(plain(value))
 
 
 def plain(value: Any) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
 from fastapi.routing import APIRoute
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
@@ -21,7 +20,7 @@ LARGEST_BODY = 16 * 1024 * 1024
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE = ("GET", "HEAD", "OPTIONS")
 SLASH = b"%2F"
-FOREIGN = ("cross-site", "same-site")
+FOREIGN = (b"cross-site", b"same-site")
 
 
 class TooLargeError(WeftError):
@@ -51,8 +50,7 @@ class Gatehouse:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        refusal = self._refusal(scope["method"], headers)
+        refusal = self._refusal(scope["method"], dict(scope["headers"]))
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -71,8 +69,8 @@ class Gatehouse:
         except TooLargeError as error:
             await problem(error, status=413)(scope, receive, send)
 
-    def _refusal(self, method: str, headers: Headers) -> Response | None:
-        host = _host(headers.get("host", ""))
+    def _refusal(self, method: str, headers: Mapping[bytes, bytes]) -> Response | None:
+        host = _host(headers.get(b"host", b""))
         if host not in self._hosts:
             return problem(
                 WeftError(
@@ -83,9 +81,9 @@ class Gatehouse:
                 ),
                 status=421,
             )
-        origin = headers.get("origin")
+        origin = headers.get(b"origin")
         foreign = origin is not None and _host(urlsplit(origin).netloc) not in self._hosts
-        crossing = method not in SAFE and headers.get("sec-fetch-site", "") in FOREIGN
+        crossing = method not in SAFE and headers.get(b"sec-fetch-site", b"") in FOREIGN
         if foreign or crossing:
             return problem(
                 WeftError(
@@ -96,17 +94,17 @@ class Gatehouse:
                 ),
                 status=403,
             )
-        length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > LARGEST_BODY:
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > LARGEST_BODY:
             return problem(TooLargeError(), status=413)
         return None
 
 
-def _host(address: str) -> str:
+def _host(address: bytes) -> str:
     """The name in `name:port`, `[v6]:port` or a name alone."""
-    if address.startswith("["):
-        return address[1:].partition("]")[0].lower()
-    return address.partition(":")[0].lower()
+    text = address.decode("latin-1")
+    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    return name.lower()
 
 
 class JsonRequest(Request):

@@ -16,7 +16,7 @@ from weft.errors import WeftError
 from weft.lineage.facts import Facts
 from weft.lineage.knot import Knot, Parent, RuleRef, Status
 from weft.lineage.offsets import Offsets
-from weft.weaver.store.records import Records, put, remove
+from weft.weaver.store.records import Records, put, put_encoded, remove
 from weft.weaver.store.store import Write, key
 
 
@@ -309,7 +309,7 @@ class Knots:
 
 def store_knot(knot: Knot) -> Write:
     """The write that stores a knot."""
-    return put(line(knot.stream), "knot", knot.number, value=knot)
+    return put_encoded(line(knot.stream), "knot", knot.number, body=knot.stored)
 
 
 def store_head(stream: str, head: Head) -> Write:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from wsgiref.simple_server import WSGIServer
 
@@ -14,6 +15,19 @@ from weft.weaver.workers import StateSize
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
+@dataclass(frozen=True)
+class PipelineMetrics:
+    """What is told of every knot of a pipeline, looked up once."""
+
+    processed: Counter
+    duration: Histogram
+    late: Counter
+    ahead: Counter
+    dead: Counter
+    filtered: Counter
+    knot: Gauge
+
+
 class Metrics:
     """What a scraper sees; one registry per weaver."""
 
@@ -21,6 +35,7 @@ class Metrics:
         self._clock = clock
         self._server: WSGIServer | None = None
         self._watermarks: dict[tuple[str, str], int] = {}
+        self._told: dict[str, PipelineMetrics] = {}
         self.registry = CollectorRegistry()
         self._processed = self._counter("stream_events_processed", "Records that came in")
         self._duration = Histogram(
@@ -64,15 +79,26 @@ class Metrics:
     def tied(self, knot: Knot) -> None:
         """Count one knot."""
         name, ledger = knot.pipeline, knot.ledger
-        self._processed.labels(name).inc(ledger.rows_in)
-        self._duration.labels(name).observe(knot.duration_ms / 1000)
-        self._late.labels(name).inc(ledger.late)
-        self._ahead.labels(name).inc(knot.watermarks.ahead)
-        self._dead.labels(name).inc(ledger.dead)
-        self._filtered.labels(name).inc(sum(ledger.filtered.values()))
+        if name not in self._told:
+            self._told[name] = PipelineMetrics(
+                processed=self._processed.labels(name),
+                duration=self._duration.labels(name),
+                late=self._late.labels(name),
+                ahead=self._ahead.labels(name),
+                dead=self._dead.labels(name),
+                filtered=self._filtered.labels(name),
+                knot=self._knot.labels(name),
+            )
+        told = self._told[name]
+        told.processed.inc(ledger.rows_in)
+        told.duration.observe(knot.duration_ms / 1000)
+        told.late.inc(ledger.late)
+        told.ahead.inc(knot.watermarks.ahead)
+        told.dead.inc(ledger.dead)
+        told.filtered.inc(sum(ledger.filtered.values()))
+        told.knot.set(knot.number)
         for stream, output in knot.outputs.items():
             self._written.labels(name, stream).inc(output.rows)
-        self._knot.labels(name).set(knot.number)
         if knot.watermarks.windows is not None:
             self._windows.labels(name).set(knot.watermarks.windows)
         for partition, watermark in _watermarks(knot).items():

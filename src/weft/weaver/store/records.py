@@ -101,7 +101,12 @@ class Records:
 
 def put(*parts: str | int, value: Any) -> Write:
     """The write that stores a value at a key."""
-    name, body = key(*parts), canonical.encode(form_of(value))
+    return put_encoded(*parts, body=canonical.encode(form_of(value)))
+
+
+def put_encoded(*parts: str | int, body: bytes) -> Write:
+    """The write that stores a value, of which the canonical bytes are known, at a key."""
+    name = key(*parts)
     return Write(name, _checksum(name, body) + body)
 
 

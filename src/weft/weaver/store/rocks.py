@@ -42,6 +42,9 @@ class StoreDamagedError(WeftError):
 
 PROBE_BYTES = 1 << 20
 
+RECENT = 512
+"""Values that are kept in memory as they were last read or written: every batch asks for the same few."""
+
 
 class RocksStore:
     """Keys and values as raw bytes in one RocksDB database."""
@@ -57,6 +60,7 @@ class RocksStore:
         self._durable.sync = True
         self._buffered = WriteOptions()
         self._lock = threading.Lock()
+        self._recent: dict[bytes, bytes] = {}
 
     def _open(self) -> Rdict:
         folder = self._folder
@@ -81,11 +85,26 @@ class RocksStore:
             ) from error
 
     def get(self, key: bytes) -> bytes | None:
+        recent = self._recent.get(key)
+        if recent is not None:
+            return recent
+        with self._lock:
+            value = self._read(key)
+            if value is not None:
+                self._remember(key, value)
+        return value
+
+    def _read(self, key: bytes) -> bytes | None:
         try:
             value: bytes | None = self._db.get(key)
         except Exception as error:
             raise StoreDamagedError(str(error)) from error
         return value
+
+    def _remember(self, key: bytes, value: bytes) -> None:
+        self._recent[key] = value
+        if len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
 
     def scan(
         self,
@@ -135,7 +154,7 @@ class RocksStore:
             if self._is_full:
                 self._reopen()
             for wanted, value in (expect or {}).items():
-                if self._db.get(wanted) != value:
+                if self._read(wanted) != value:
                     raise StoreConflictError(f"Key {wanted!r} was changed by someone else.")
             try:
                 self._db.write(batch, write_opt=self._durable if durable else self._buffered)
@@ -143,6 +162,11 @@ class RocksStore:
                 refusal = _refused(error)
                 self._is_full = isinstance(refusal, StoreFullError)
                 raise refusal from error
+            for write in writes:
+                if write.value is None:
+                    self._recent.pop(write.key, None)
+                else:
+                    self._remember(write.key, write.value)
 
     def flush(self) -> None:
         try:
@@ -165,6 +189,7 @@ class RocksStore:
         with contextlib.suppress(Exception):  # it says once more that it had no room
             self._db.close()
         self._db = self._open()
+        self._recent.clear()
         self._is_full = False
 
 
