@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
@@ -28,6 +29,7 @@ from weft.weaving.rule import Rule
 from weft.weaving.weave import Moment, compile_weave
 from weft.windows import panes
 from weft.windows.aggregate import checked_aggregate
+from weft.windows.attached import batch_of
 from weft.windows.window import WindowSpec
 
 EVERY = 15
@@ -45,7 +47,8 @@ Numbered = tuple[int, Hostile]
 class Tried:
     """Rules by number, what is refused of them, and the batches of those that are not."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, scratch: Path) -> None:
+        self._scratch = scratch
         long = spark.range(1).selectExpr("repeat('a', 100000) as s")
         hostile = hostile_rows(spark).withColumn("n", sql.monotonically_increasing_id())
         rows = hostile.where(sql.col("n") % EVERY == 0).unionByName(long, allowMissingColumns=True)
@@ -119,8 +122,9 @@ class Tried:
         aggregates = [
             checked_aggregate(f"a{number}", rule["aggregate"], HOSTILE)[0] for number, rule in rules
         ]
-        frame = panes.attach(
-            self._rows.withColumn("_control", sql.lit(None).cast("string")),
+        window = panes.attach(
+            self._rows.sparkSession,
+            [self._rows.schema],
             window=WINDOW,
             by=(),
             aggregates=aggregates,
@@ -128,6 +132,8 @@ class Tried:
             pipeline="gate",
             state="memory",
         )
+        batch = batch_of(self._rows, [], self._rows.count())
+        frame = window.run([batch], checkpoint=mkdtemp(dir=self._scratch), batch=0, partitions=1)
         return frame, [f"struct(pane.a{number}, dead)" for number, _ in rules]
 
 
@@ -152,7 +158,7 @@ def main(rules: Path) -> None:
     spark._jvm.System.setProperty("weft.canary", CANARY)  # type: ignore[union-attr]
     spark.sql(f"select '{CANARY}' as secret").createOrReplaceTempView("canary")
     spark.conf.set("weft.canary", CANARY)
-    tried = Tried(spark)
+    tried = Tried(spark, rules.parent)
     _told(ready=True)
     accepted: list[Numbered] = []
     try:

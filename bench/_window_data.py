@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -69,16 +68,29 @@ def events_in(scratch: Path, case: Case) -> Path:
     return folder
 
 
+@dataclass(frozen=True)
+class Part:
+    """A file of events, which is a batch and a knot: its number, and the watermark that it has come to."""
+
+    knot: int
+    watermark: int
+    rows: int
+
+
+def parts_in(folder: Path) -> list[Part]:
+    """The files of a folder, in order."""
+    return [Part(**part) for part in json.loads((folder / "done.json").read_text())]
+
+
 def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
-    """One Parquet file per batch in the form of a stream, control rows among them; kept if it is
-    there.
-    """
+    """One Parquet file per batch in the form of a stream; kept if it is there."""
     done = folder / "done.json"
     if done.exists():
         return
     (folder / "in").mkdir(parents=True, exist_ok=True)
     keys, values, at = events(case)
     size = -(-case.events // batches)
+    parts = []
     watermark: int | None = None
     for batch in range(batches):
         part = slice(batch * size, (batch + 1) * size)
@@ -90,8 +102,8 @@ def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
             values[part],
             at[part],
             watermark,
-            reached,
         )
+        parts.append(Part(batch, reached, len(keys[part])))
         watermark = reached
     # One event far ahead, of a key of its own, closes every window on every side.
     far = START_MS + 100 * SPAN_MS
@@ -102,9 +114,9 @@ def write(case: Case, folder: Path, batches: int = BATCHES) -> None:
         [0],
         [far],
         watermark,
-        far - DELAY_MS,
     )
-    done.write_text(json.dumps(case.to_dict()))
+    parts.append(Part(batches, far - DELAY_MS, 1))
+    done.write_text(json.dumps([asdict(part) for part in parts]))
 
 
 def _write_file(
@@ -114,34 +126,25 @@ def _write_file(
     values: list[int],
     at: list[int],
     watermark: int | None,
-    reached: int,
 ) -> None:
     rows = len(keys)
     stamp = pa.timestamp("us", tz="UTC")
-    nothing = pa.nulls(BUCKETS)
-
-    def column(data: pa.Array) -> pa.Array:
-        return pa.concat_arrays([data, nothing.cast(data.type)])
-
     moments = pa.array([time * 1000 for time in at], pa.int64()).cast(stamp)
     mark = None if watermark is None else watermark * 1000
     fields: dict[str, pa.Array] = {
-        "id": column(pa.array([f"e-0-{knot * 10_000_000 + n}" for n in range(rows)])),
-        "knot": column(pa.array([knot] * rows, pa.int64())),
-        "at": column(moments),
-        "source": column(pa.array(["bench"] * rows)),
-        "partition": column(pa.array([0] * rows, pa.int32())),
-        "event_time": column(moments),
-        "watermark": column(pa.array([mark] * rows, pa.int64()).cast(stamp)),
+        "id": pa.array([f"e-0-{knot * 10_000_000 + n}" for n in range(rows)]),
+        "knot": pa.array([knot] * rows, pa.int64()),
+        "at": moments,
+        "source": pa.array(["bench"] * rows),
+        "partition": pa.array([0] * rows, pa.int32()),
+        "event_time": moments,
+        "watermark": pa.array([mark] * rows, pa.int64()).cast(stamp),
     }
-    control: list[Any] = [None] * rows
-    control += [json.dumps({"bucket": b, "knots": [[knot, reached]]}) for b in range(BUCKETS)]
     table = pa.table(
         {
-            "key": column(pa.array(keys, pa.int64())),
-            "value": column(pa.array(values, pa.int64())),
+            "key": pa.array(keys, pa.int64()),
+            "value": pa.array(values, pa.int64()),
             "_weft": pa.StructArray.from_arrays(list(fields.values()), list(fields)),
-            "_control": pa.array(control, pa.string()),
         }
     )
     pq.write_table(table, path)

@@ -10,24 +10,37 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructType
 
 from bench._cpu import cpu_seconds
-from bench._window_data import BUCKETS, DELAY_MS, FAR_KEY, SPAN_MS, Case, events_in, write
+from bench._window_data import (
+    BUCKETS,
+    DELAY_MS,
+    FAR_KEY,
+    SPAN_MS,
+    Case,
+    events_in,
+    parts_in,
+    write,
+)
 from weft.runtime import session
+from weft.schema.schema import Schema
+from weft.schema.weft import stored_form
 from weft.windows import panes
 from weft.windows.aggregate import parse_aggregates
+from weft.windows.attached import batch_of
 from weft.windows.window import WindowSpec
 
-SCHEMA = (
-    "key bigint, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, "
-    "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
-)
+SCHEMA = StructType.fromJson(stored_form(Schema.of({"key": "bigint", "value": "bigint"})))
 OURS = "weft"
+PARTITIONS = 2
 Runs = list[tuple[str, Case]]
 """Which side runs which case."""
 GROWTH_KEYS = (1_000, 1_000_000)
@@ -38,34 +51,67 @@ WARM_S = 25.0
 FLOOR_BATCHES = 150
 
 
-def weft(stream: DataFrame, case: Case) -> DataFrame:
-    """Ours: one row per pane with its count and sum."""
-    is_tumbling = case.size_ms == case.slide_ms
-    written: dict[str, Any] = {
-        "type": "tumbling" if is_tumbling else "sliding",
-        "size_ms": case.size_ms,
-    }
-    if not is_tumbling:
-        written["slide_ms"] = case.slide_ms
-    attached = panes.attach(
-        stream,
-        window=WindowSpec.from_dict(written),
-        by=["key"],
-        aggregates=parse_aggregates({"n": "count(*)", "s": "sum(value)"}),
-        buckets=BUCKETS,
-        pipeline="bench",
+class Ours:
+    """Ours: one row per pane with its count and sum, batch by batch."""
+
+    def __init__(
+        self, spark: SparkSession, case: Case, folder: Path, checkpoint: Path, *, partitions: int
+    ) -> None:
+        is_tumbling = case.size_ms == case.slide_ms
+        written: dict[str, Any] = {
+            "type": "tumbling" if is_tumbling else "sliding",
+            "size_ms": case.size_ms,
+        }
+        if not is_tumbling:
+            written["slide_ms"] = case.slide_ms
+        self._attached = panes.attach(
+            spark,
+            [SCHEMA],
+            window=WindowSpec.from_dict(written),
+            by=["key"],
+            aggregates=parse_aggregates({"n": "count(*)", "s": "sum(value)"}),
+            buckets=BUCKETS,
+            pipeline="bench",
+        )
+        self._parts = parts_in(folder)
+        self._checkpoint = str(checkpoint)
+        self._partitions = partitions
+
+    def panes(self, frame: DataFrame, batch: int) -> DataFrame:
+        """What a batch makes."""
+        part = self._parts[batch]
+        made = self._attached.run(
+            [batch_of(frame, [(part.knot, part.watermark)], part.rows)],
+            checkpoint=self._checkpoint,
+            batch=batch,
+            partitions=self._partitions,
+        )
+        return made.where("pane is not null").select(
+            "pane.window.start", "pane.window.end", "pane.key", "pane.n", "pane.s"
+        )
+
+
+def started(
+    stream: DataFrame, ours: Ours, checkpoint: Path, take: Callable[[DataFrame, int], None]
+) -> StreamingQuery:
+    """A query that has ours make each batch's panes and hands them on."""
+    return (
+        stream.writeStream.foreachBatch(lambda frame, batch: take(ours.panes(frame, batch), batch))
+        .option("checkpointLocation", str(checkpoint))
+        .start()
     )
-    return attached.where("pane is not null").select(
-        "pane.window.start", "pane.window.end", "pane.key", "pane.n", "pane.s"
-    )
+
+
+def drop(frame: DataFrame, _batch: int) -> None:
+    """Make all rows of a frame, for nothing."""
+    frame.write.format("noop").mode("overwrite").save()
 
 
 def native(stream: DataFrame, case: Case) -> DataFrame:
     """Spark's own window aggregation, which drops late rows and fires each window once."""
     window = functions.window("at", f"{case.size_ms} milliseconds", f"{case.slide_ms} milliseconds")
     return (
-        stream.where("_control is null")
-        .select("key", "value", functions.col("_weft.event_time").alias("at"))
+        stream.select("key", "value", functions.col("_weft.event_time").alias("at"))
         .withWatermark("at", f"{DELAY_MS} milliseconds")
         .groupBy(window, "key")
         .agg(functions.count("*").alias("n"), functions.sum("value").alias("s"))
@@ -78,15 +124,14 @@ def python_state(stream: DataFrame, case: Case) -> DataFrame:
     from bench._window_processor import OUTPUT, processor
 
     return (
-        stream.where("_control is null")
-        .select("key", "value", functions.col("_weft.event_time").alias("at"))
+        stream.select("key", "value", functions.col("_weft.event_time").alias("at"))
         .withWatermark("at", f"{DELAY_MS} milliseconds")
         .groupBy("key")
         .transformWithState(processor(case), OUTPUT, "append", "eventTime")
     )
 
 
-SIDES = {"weft": weft, "native": native, "python_state": python_state}
+SIDES = {"native": native, "python_state": python_state}
 
 
 def run(
@@ -102,14 +147,20 @@ def run(
         for place in range(3):
             sums[place] += told[place] or 0
 
+    source = events_in(folder, case)
     files = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    stream = files.parquet(str(events_in(folder, case) / "in"))
+    stream = files.parquet(str(source / "in"))
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
+        checkpoint = Path(scratch)
         # Spark's own windows fire in a batch of their own, after the one that brought the watermark.
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(side != OURS).lower())
         before = cpu_seconds()
-        writer = SIDES[side](stream, case).writeStream.option("checkpointLocation", scratch)
-        query = (writer.foreachBatch(take) if checks else writer.format("noop")).start()
+        if side == OURS:
+            ours = Ours(spark, case, source, checkpoint, partitions=PARTITIONS)
+            query = started(stream, ours, checkpoint, take if checks else drop)
+        else:
+            writer = SIDES[side](stream, case).writeStream.option("checkpointLocation", scratch)
+            query = (writer.foreachBatch(take) if checks else writer.format("noop")).start()
         query.processAllAvailable()
         spent = cpu_seconds() - before
         query.stop()
@@ -161,12 +212,9 @@ def floor(spark: SparkSession, folder: Path) -> dict[str, Any]:
     stream = spark.readStream.schema(SCHEMA).parquet(str(folder / "in"))
     times = []
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as scratch:
-        query = (
-            weft(stream, case)
-            .writeStream.format("noop")
-            .option("checkpointLocation", scratch)
-            .start()
-        )
+        checkpoint = Path(scratch)
+        ours = Ours(spark, case, folder, checkpoint, partitions=1)
+        query = started(stream, ours, checkpoint, drop)
         for path in sorted(waiting.glob("*.parquet")):
             path.rename(folder / "in" / path.name)
             query.processAllAvailable()
@@ -180,8 +228,6 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     folder = Path(asked["folder"])
     conf = {"spark.driver.memory": "4g"}
-    if asked["do"] == "floor":
-        conf["spark.sql.shuffle.partitions"] = "1"
     spark = session.create("local[2]", app="weft-bench", conf=conf)
     result: Any
     if asked["do"] == "growth":

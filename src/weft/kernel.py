@@ -39,12 +39,12 @@ def hand_over(spark: SparkSession, method: str, name: str, called: Any) -> None:
     call(spark, method, name, called)
 
 
-def list_of(spark: SparkSession, frames: Iterable[DataFrame]) -> Any:
-    """Frames as a list that the kernel takes."""
+def list_of(spark: SparkSession, things: Iterable[Any]) -> Any:
+    """Things as a list that the kernel takes."""
     assert spark._jvm is not None
     made = spark._jvm.java.util.ArrayList()
-    for frame in frames:
-        made.add(frame._jdf)
+    for thing in things:
+        made.add(_handed(thing))
     return made
 
 

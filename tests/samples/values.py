@@ -468,7 +468,7 @@ VALUES: Mapping[type, tuple[Any, ...]] = {
         RICH_PINNED.tied(RICH_FACTS).becoming(Status.ROLLED_BACK),
     ),
     KnownSchema: (KnownSchema(ORDERS), KnownSchema(NESTED)),
-    Layout: (Layout(2, 8),),
+    Layout: (Layout(2, 8, 2),),
     Lease: (Lease("clean", "worker-1", 1), Lease("revenue", None, 42)),
     LogPosition: (
         LogPosition(in_snapshot=True),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import deltalake
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -14,9 +15,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
 from weft.lineage.facts import DataFile
-from weft.runtime import spine
+from weft.runtime import offsets, spine
 from weft.streams.note import Note
-from weft.streams.read import open_table
+from weft.streams.read import TableReading, open_table, read_batch, rows_of
 from weft.streams.table import Table
 
 SYSTEM = (
@@ -93,17 +94,43 @@ class Stream:
 class Reader:
     """A streaming query over a stream that remembers each batch."""
 
-    def __init__(self, stream: Stream, checkpoint: Path, **options: Any) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        checkpoint: Path,
+        *,
+        name: str = "reader",
+        reading: TableReading | None = None,
+        max_knots: int = 0,
+    ) -> None:
         self.batches: list[list[Row]] = []
-        options.setdefault("name", str(checkpoint))
-        self.name: str = options["name"]
+        self.knots: list[list[tuple[int, int | None]]] = []
+        """The knots of each batch, with the watermark that each has come to."""
+        self.name = name
         self.stream = stream
-        frame = open_table(stream.spark, stream.path, stream.schema, **options)
+        self._checkpoint = str(checkpoint)
+        self._reading = replace(reading or TableReading(), query=self._checkpoint)
+        frame = open_table(
+            stream.spark,
+            stream.path,
+            stream.schema,
+            self._reading,
+            name=self.name,
+            max_knots=max_knots,
+        )
         self.query: StreamingQuery = (
-            frame.writeStream.foreachBatch(lambda batch, _: self.batches.append(batch.collect()))
-            .option("checkpointLocation", str(checkpoint))
+            frame.writeStream.foreachBatch(self._take)
+            .option("checkpointLocation", self._checkpoint)
             .start()
         )
+
+    def _take(self, _: DataFrame, number: int) -> None:
+        taken = offsets.read(self._checkpoint, number, ("stream",)).offsets
+        spark, [after], [upto] = self.stream.spark, taken.start, taken.end
+        batch = read_batch(spark, self._reading.query, self.name, after=after, upto=upto)
+        self.batches.append(rows_of(spark, [batch]).collect())
+        told = json.loads(cast("Any", batch).control())
+        self.knots.append([(knot, watermark) for knot, watermark in told["knots"]])
 
     def __enter__(self) -> Reader:
         return self
@@ -114,11 +141,4 @@ class Reader:
     def drain(self) -> list[list[int]]:
         """The numbers of each batch, once everything that is there was read."""
         self.query.processAllAvailable()
-        return [sorted(row.n for row in rows if row.n is not None) for rows in self.batches]
-
-    def control(self) -> list[list[dict[str, Any]]]:
-        """The control rows of each batch by bucket."""
-        found = [
-            [json.loads(row._control) for row in rows if row._control] for rows in self.batches
-        ]
-        return [sorted(rows, key=lambda row: int(row["bucket"])) for rows in found]
+        return [sorted(row.n for row in rows) for rows in self.batches]

@@ -77,12 +77,11 @@ def test_a_reader_in_the_middle_sees_each_row_once(
 ) -> None:
     stream = filled(spark, tmp_path / "table")
     reading = TableReading(most_rows=1)
-    options = {"reading": reading, "max_knots": step}
-    with Reader(stream, tmp_path / "middle", **options) as reader:
+    with Reader(stream, tmp_path / "middle", reading=reading, max_knots=step) as reader:
         assert [n for batch in reader.drain() for n in batch] == numbers(*range(1, 9))
     compact(stream, 7)
     stream.tie(9, [18, 19], rows=2)
-    with Reader(stream, tmp_path / "middle", **options) as reader:
+    with Reader(stream, tmp_path / "middle", reading=reading, max_knots=step) as reader:
         assert reader.drain() == [[18, 19]]
     with Reader(stream, tmp_path / "first", max_knots=step) as reader:
         batches = reader.drain()

@@ -99,7 +99,7 @@ def test_a_batch_that_runs_again_after_a_cut_leaves_the_cut_knots_out(
 
 def test_a_tick_makes_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "stream")
-    with Reader(stream, tmp_path / "reader", name="ticked", buckets=1) as reader:
+    with Reader(stream, tmp_path / "reader", name="ticked") as reader:
         tick(spark, "ticked")
         wait_for(1, reader)
         stream.tie(1, [1])
@@ -107,27 +107,18 @@ def test_a_tick_makes_one_batch_without_data(spark: SparkSession, tmp_path: Path
         tick(spark, "ticked")
         wait_for(3, reader)
         assert reader.drain() == [[], [1], []]
-        assert [[row["knots"] for row in rows] for rows in reader.control()] == [
-            [[]],
-            [[[1, None]]],
-            [[]],
-        ]
+        assert reader.knots == [[], [(1, None)], []]
 
 
-def test_control_rows_name_the_knots_and_watermarks_of_a_batch(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_batch_names_its_knots_and_their_watermarks(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "stream")
     stream.tie(1, [1], watermark=1000)
     stream.tie(2, [], watermark=2000)
-    with Reader(stream, tmp_path / "reader", buckets=3) as reader:
+    with Reader(stream, tmp_path / "reader") as reader:
         assert reader.drain() == [[1]]
         stream.tie(3, [], watermark=None)
         assert reader.drain() == [[1], []]
-        assert reader.control() == [
-            [{"bucket": b, "knots": [[1, 1000], [2, 2000]]} for b in range(3)],
-            [{"bucket": b, "knots": [[3, None]]} for b in range(3)],
-        ]
+        assert reader.knots == [[(1, 1000), (2, 2000)], [(3, None)]]
 
 
 def test_columns_that_old_files_lack_are_null(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -13,20 +14,21 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sql
 
 from tests.spark.windowing import (
     BUCKETS,
-    VALUES,
+    COLUMNS,
     Answer,
     WindowRun,
+    batch_of_knots,
     pane_of,
-    static_frame,
+    run_once,
     to_ms,
 )
 from tests.unit.windows.model import NEVER, Knot, Late, Model, Pane, Row
 from tests.unit.windows.strategy import streams, windows
-from weft.windows import panes
+from weft.windows import join, panes
+from weft.windows.aggregate import Aggregate
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
@@ -56,7 +58,21 @@ def expected_late(late: Late) -> tuple[Any, ...]:
 
 def late_of(row: Any) -> tuple[Any, ...]:
     """A late row in the form in which it is compared with the model's."""
-    return row.key, row.value, to_ms(row.window_start), to_ms(row.window_end), row.lateness_ms
+    return row.key, row.value, *missed(row)
+
+
+def missed(row: Any) -> tuple[Any, ...]:
+    """The window that a row is late for, and by how much."""
+    return to_ms(row.window_start), to_ms(row.window_end), row.lateness_ms
+
+
+VALUE_OF_EITHER = "coalesce(left.value, right.value)"
+
+
+def late_of_either(row: Any) -> tuple[Any, ...]:
+    """A late row of a join in the same form."""
+    side = row.left or row.right
+    return side.key, side.value, *missed(row)
 
 
 def compare(number: int, model: Model, knots: list[Knot], answer: Answer) -> None:
@@ -101,11 +117,12 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
                 batch, knots = knots[:size], knots[size:]
                 answer = run.feed(batch)
                 trouble = data.draw(st.sampled_from(["none", "none", "restart", "crash"]))
-                if trouble != "none":
-                    answer = run.restart(is_crash=trouble == "crash")
+                if trouble == "crash":
+                    answer = run.repeat()
+                elif trouble == "restart":
+                    run.start()
                 for number, model in enumerate(models):
                     compare(number, model, batch, answer)
-            run.stop()
 
     check()
 
@@ -126,32 +143,29 @@ def test_records_of_two_streams_are_late_by_the_watermark_of_the_operator(
     )
     @given(spec=windows(), left=streams(most_knots=8), right=streams(most_knots=8))
     def check(spec: WindowSpec, left: list[Knot], right: list[Knot]) -> None:
-        both = _input(static_frame(spark, left), 0).unionByName(
-            _input(static_frame(spark, right), 1)
-        )
-        rows = panes.attach(
-            both,
-            window=spec,
-            by=["key"],
-            aggregates=list(VALUES),
-            buckets=BUCKETS,
-            pipeline="two",
-            inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
-        ).collect()
+        with TemporaryDirectory() as folder:
+            both = panes.attach(
+                spark,
+                [COLUMNS, COLUMNS],
+                window=spec,
+                by={"key": "_key_0"},
+                aggregates=[Aggregate("values", "collect_list", (VALUE_OF_EITHER,))],
+                buckets=BUCKETS,
+                pipeline="two",
+                knot=join.KNOT,
+                sides=[["key"], ["key"]],
+            )
+            batches = [batch_of_knots(spark, knots) for knots in (left, right)]
+            rows = run_once(both, Path(folder), *batches).collect()
         told, late = Model(spec).run(_merged(left, right))
         assert Counter(_untimed(pane_of(row.pane)) for row in rows if row.pane) == Counter(
             _untimed(expected_pane(pane)) for knot in told for pane in knot
         )
-        assert Counter(late_of(row.late) for row in rows if row.late) == Counter(
+        assert Counter(late_of_either(row.late) for row in rows if row.late) == Counter(
             expected_late(row) for knot in late for row in knot
         )
 
     check()
-
-
-def _input(frame: DataFrame, number: int) -> DataFrame:
-    control = sql.regexp_replace("_control", r"^\{", f'{{"input": {number}, ')
-    return frame.withColumn("_input", sql.lit(number)).withColumn("_control", control)
 
 
 def _merged(left: list[Knot], right: list[Knot]) -> list[Knot]:
@@ -198,8 +212,7 @@ def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
     run.start()
     run.feed([Knot([Row(-5, 1, "a"), Row(5, 2, "a")], -1_000_000)])
     run.feed([Knot([Row(6, 3, "a"), Row(7, 4, "a")], 1_000_000_000_000)])
-    run.stop()
-    [kept] = read_windows(spark, str(tmp_path / "checkpoint"))
+    [kept] = read_windows(spark, run.checkpoint())
     assert (kept.start_ms, kept.end_ms, kept.end) == (-5, MAX, LAST)
     low, high = -(2**63), 2**63 - 1
     told = run.told
@@ -223,27 +236,22 @@ def test_lengths_at_the_limits_of_a_long_wrap_around_nowhere(
     assert told[8] == [("on_time", -5000, 17_000, [1, 2, 3, 4])]
 
 
+@dataclass
 class _Bounds(WindowRun):
     """Keeps the panes of each window with bounds in microseconds, which Python need not hold."""
 
-    told: dict[int, list[Any]]
+    told: defaultdict[int, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.told = {number: [] for number in range(len(self.specs))}
-
-    def _take(self, frame: DataFrame, batch: int) -> None:
-        self.answers[batch] = Answer()
+    def take(self, number: int, frame: DataFrame, answer: Answer) -> None:
         found = frame.where("pane is not null").selectExpr(
-            "number",
             "pane.window.kind kind",
             "pane.window.revision revision",
             "unix_micros(pane.window.start) start",
             "unix_micros(pane.window.end) end",
             "array_sort(pane.values) held",
         )
-        for row in found.orderBy("number", "start", "revision").collect():
-            self.told[row.number].append((row.kind, row.start, row.end, row.held))
+        for row in found.orderBy("start", "revision").collect():
+            self.told[number].append((row.kind, row.start, row.end, row.held))
 
 
 def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Path) -> None:
@@ -260,11 +268,8 @@ def test_state_of_finished_windows_is_removed(spark: SparkSession, tmp_path: Pat
         answer = run.feed([Knot([Row(at + n, n, f"k{n % 3}") for n in range(100)], at + 50)])
         sizes.append(sum(report["windows"] for _, report in answer.reports))
     answer = run.feed([Knot([], 10_000)])
-    run.stop()
     assert max(sizes[2:]) == min(sizes[2:])
     assert sum(report["windows"] for _, report in answer.reports) == 0
-    for operator in range(len(specs)):
-        state = spark.read.format("statestore").option("path", str(tmp_path / "checkpoint"))
-        left = state.option("operatorId", operator).option("stateVarName", "window").load()
+    for number in range(len(specs)):
         # Only the head, the description and the layout of each bucket are left.
-        assert left.count() == 3 * run.buckets
+        assert run.state_size(number) == 3 * run.buckets

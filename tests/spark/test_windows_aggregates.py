@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from weft.windows.aggregate import AggregateError, parse_aggregates
+from tests.spark.windowing import run_once
+from weft.windows.aggregate import parse_aggregates
+from weft.windows.attached import Attached, AttachError, batch_of
 from weft.windows.panes import attach
 from weft.windows.window import WindowSpec
 
@@ -18,12 +21,12 @@ BUCKETS = 2
 SLIDING = WindowSpec.from_dict({"type": "sliding", "size_ms": 1000, "slide_ms": 250})
 
 
+KNOTS = [(1, 500), (2, 1_000_000)]
+
+
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    """Numbers with nulls, ties and both signs, of three keys, in two knots, with control rows."""
-    # A batch query with state finds Spark's coordinator of state stores only once streaming was used.
-    assert spark.streams.active is not None
-    control = json.dumps({"bucket": 0, "knots": [[1, 500], [2, 1_000_000]]})
+    """Numbers with nulls, ties and both signs, of three keys, in two knots."""
     stream = spark.range(ROWS).selectExpr(
         "if(id % 3 = 0, null, concat('k', id % 3)) AS key",
         "if(id % 7 = 0, null, cast((id * 37) % 101 - 50 as int)) AS x",
@@ -31,29 +34,29 @@ def rows(spark: SparkSession) -> DataFrame:
         "named_struct('id', format_string('%05d', id), 'knot', 1 + id % 2, "
         "'event_time', timestamp_millis(600 + (id * 13) % 2000), 'watermark', "
         "if(id % 2 = 0, null, timestamp_millis(500))) AS _weft",
-        "cast(null as string) AS _control",
     )
-    marks = spark.range(BUCKETS).selectExpr(
-        *(
-            f"cast(null as {field.dataType.simpleString()}) AS {field.name}"
-            for field in stream.schema[:-1]
-        ),
-        f"""replace('{control}', '"bucket": 0', concat('"bucket": ', id)) AS _control""",
-    )
-    return stream.unionByName(marks).cache()
+    return stream.cache()
 
 
-def pane_rows(rows: DataFrame, written: dict[str, str], by: list[str]) -> dict[Any, Any]:
-    """The panes of a sliding window over all rows, by window and key."""
-    attached = attach(
-        rows,
+def window_over(rows: DataFrame, written: dict[str, str], by: list[str]) -> Attached:
+    """A sliding window over these rows."""
+    return attach(
+        rows.sparkSession,
+        [rows.schema],
         window=SLIDING,
         by=by,
         aggregates=parse_aggregates(written),
         buckets=BUCKETS,
         pipeline="test",
     )
-    panes = attached.where("pane is not null").select("pane.*").collect()
+
+
+def pane_rows(rows: DataFrame, written: dict[str, str], by: list[str]) -> dict[Any, Any]:
+    """The panes of a sliding window over all rows, by window and key."""
+    with TemporaryDirectory() as folder:
+        batch = batch_of(rows, KNOTS, rows.count())
+        made = run_once(window_over(rows, written, by), Path(folder), batch)
+        panes = made.where("pane is not null").select("pane.*").collect()
     return {(pane.window.start, *(pane[name] for name in by)): pane for pane in panes}
 
 
@@ -61,7 +64,7 @@ def spark_rows(rows: DataFrame, written: dict[str, str], by: list[str]) -> dict[
     """The same by Spark's own aggregation in one batch."""
     window = "window(_weft.event_time, '1 second', '250 milliseconds')"
     aggregates = ", ".join(f"{text} AS {name}" for name, text in written.items())
-    rows.where("_control is null").createOrReplaceTempView("aggregated_rows")
+    rows.createOrReplaceTempView("aggregated_rows")
     keys = "".join(f", {name}" for name in by)
     found = rows.sparkSession.sql(
         f"SELECT {window}.start AS window_start{keys}, {aggregates} FROM aggregated_rows "
@@ -110,14 +113,7 @@ def test_values_and_types_equal_those_of_spark(rows: DataFrame, by: list[str]) -
                 assert abs(pane[name] - theirs[key][name]) <= 0.15 * theirs[key][name]
             else:
                 assert pane[name] == theirs[key][name], name
-    first = attach(
-        rows,
-        window=SLIDING,
-        by=by,
-        aggregates=parse_aggregates(WRITTEN),
-        buckets=BUCKETS,
-        pipeline="test",
-    ).schema["pane"]
+    first = window_over(rows, WRITTEN, by).schema["pane"]
     typed = spark_types(rows)
     assert {field.name: field.dataType for field in first.dataType.fields[1 + len(by) :]} == typed
 
@@ -173,9 +169,9 @@ def test_a_sum_that_does_not_fit_is_null(rows: DataFrame) -> None:
 def test_many_values_are_estimated_within_the_promised_error(
     spark: SparkSession, rows: DataFrame
 ) -> None:
-    many = rows.selectExpr("explode(sequence(1, if(_control is null, 100, 1))) AS copy", "*")
-    wide = many.selectExpr("n * 100 + copy AS v", "key", "n", "_weft", "_control")
-    wide = wide.where("_control is null or copy > 0").drop("copy").dropDuplicates(["v", "_control"])
+    wide = rows.selectExpr(
+        "explode(sequence(n * 100 + 1, n * 100 + 100)) AS v", "key", "n", "_weft"
+    )
     written = {"kinds": "approx_count_distinct(v)", "high": "approx_percentile(v, 0.9)"}
     for pane in pane_rows(wide, written, []).values():
         assert abs(pane.kinds - pane.window.records) < 0.06 * pane.window.records
@@ -184,6 +180,6 @@ def test_many_values_are_estimated_within_the_promised_error(
 
 def test_an_expression_that_does_not_fit_is_refused(rows: DataFrame) -> None:
     for text in ("sum(key)", "sum(nowhere)", "approx_percentile(key, 0.5)"):
-        with pytest.raises(AggregateError) as refused:
+        with pytest.raises(AttachError) as refused:
             pane_rows(rows, {"wrong": text}, ["key"])
         assert refused.value.code == "window.attach"

@@ -10,14 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from tests.spark.windowing import BUCKETS, WindowRun, pane_of, static_frame
+from tests.spark.windowing import (
+    BUCKETS,
+    COLUMNS,
+    WindowRun,
+    batch_of_knots,
+    pane_of,
+    run_once,
+)
 from tests.unit.windows.model import Knot, Row
 from weft.schema.schema import Schema
 from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
+from weft.windows.attached import State
+from weft.windows.panes import attach
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
@@ -32,6 +40,18 @@ LONELY_LEFT = [("b", 12, None), (None, 13, None)]
 LONELY_RIGHT = [("c", None, 21), (None, None, 22), ("b", None, 23)]
 
 
+def joined_rows(
+    spark: SparkSession, folder: Path, left: list[Knot], right: list[Knot], kind: join.Kind
+) -> DataFrame:
+    """What a join makes of two streams in one batch."""
+    on = {"key": "key"}
+    attached = join.attach(
+        spark, COLUMNS, COLUMNS, window=LATENESS, on=on, buckets=BUCKETS, pipeline="join"
+    )
+    batches = [batch_of_knots(spark, knots) for knots in (left, right)]
+    return join.paired(run_once(attached, folder, *batches), on=on, kind=kind)
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -42,17 +62,9 @@ LONELY_RIGHT = [("c", None, 21), (None, None, 22), ("b", None, 23)]
     ],
 )
 def test_rows_of_two_streams_join_within_their_window(
-    spark: SparkSession, kind: join.Kind, expected: list[tuple[Any, ...]]
+    spark: SparkSession, tmp_path: Path, kind: join.Kind, expected: list[tuple[Any, ...]]
 ) -> None:
-    joined = join.attach(
-        static_frame(spark, LEFT),
-        static_frame(spark, RIGHT),
-        window=LATENESS,
-        on={"key": "key"},
-        kind=kind,
-        buckets=BUCKETS,
-        pipeline="join",
-    )
+    joined = joined_rows(spark, tmp_path, LEFT, RIGHT, kind)
     rows = joined.where("pane is not null").select("pane.*").collect()
     found = [(r.key, r.left and r.left.value, r.right and r.right.value) for r in rows]
     assert sorted(found, key=str) == sorted(expected, key=str)
@@ -60,18 +72,12 @@ def test_rows_of_two_streams_join_within_their_window(
     assert sum(report["absorbed"] for report in reports) == 8
 
 
-def test_a_late_row_revises_the_join_and_waits_for_the_slower_stream(spark: SparkSession) -> None:
+def test_a_late_row_revises_the_join_and_waits_for_the_slower_stream(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     left = [Knot([Row(1, 10, "a")], 50), Knot([Row(2, 11, "a")], 50)]
     right = [Knot([Row(5, 20, "a")], 9), Knot([], 20)]
-    joined = join.attach(
-        static_frame(spark, left),
-        static_frame(spark, right),
-        window=LATENESS,
-        on={"key": "key"},
-        kind="full",
-        buckets=BUCKETS,
-        pipeline="join",
-    )
+    joined = joined_rows(spark, tmp_path, left, right, "full")
     rows = joined.where("pane is not null").select("pane.*").collect()
     told = {(r.window.kind, r.window.revision, r.left.value, r.right.value) for r in rows}
     assert told == {("on_time", 0, 10, 20), ("on_time", 0, 11, 20)}
@@ -92,25 +98,34 @@ class Longest:
         return {"longest": accumulator[0]}
 
 
-def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession) -> None:
+def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession, tmp_path: Path) -> None:
     rows = [Row(at, value, "a") for at, value in enumerate([1, 5, 6, 7, 2, 3])]
-    panes = fold.attach(
-        static_frame(spark, [Knot(rows, 50)]),
-        Longest,
-        returns=Schema.of({"longest": "int"}),
+    attached = attach(
+        spark,
+        [COLUMNS],
         window=LATENESS,
         by=["key"],
-        aggregates=[Aggregate("n", "count")],
+        aggregates=[Aggregate("n", "count"), fold.rows_of(COLUMNS)],
         buckets=BUCKETS,
         pipeline="reduce",
     )
+    made = run_once(attached, tmp_path, batch_of_knots(spark, [Knot(rows, 50)]))
+    panes = fold.folded(made, Longest, returns=Schema.of({"longest": "int"}))
     pane = panes.where("pane is not null").select("pane.*").collect()[0]
     assert (pane.key, pane.n, pane.longest) == ("a", 6, 4)
     assert panes.where("control is not null").count() == BUCKETS
 
 
+def deduplicated(
+    spark: SparkSession, folder: Path, spec: dedupe.DedupeSpec, knots: list[Knot]
+) -> list[Any]:
+    """What deduplication makes of a stream in one batch."""
+    attached = dedupe.attach(spark, COLUMNS, spec, buckets=BUCKETS, pipeline="dedupe")
+    return run_once(attached, folder, batch_of_knots(spark, knots)).collect()
+
+
 def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
-    spark: SparkSession,
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     knots = [
         Knot([Row(100, 1, "a"), Row(101, 2, "a"), Row(102, 3, "b")], 100),
@@ -118,8 +133,7 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
         Knot([Row(210, 8, "a"), Row(210, 9, "b"), Row(120, 10, "b")], 210),
     ]
     spec = dedupe.DedupeSpec(by=("key",), within_ms=50)
-    answer = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="dedupe")
-    rows = answer.collect()
+    rows = deduplicated(spark, tmp_path, spec, knots)
     assert sorted(row.row.value for row in rows if row.row) == [1, 3, 6, 8, 9]
     assert sorted(row.late.value for row in rows if row.late) == [7, 10]
     reports = [json.loads(row.control) for row in rows if row.control]
@@ -127,14 +141,14 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
     assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
 
 
-def test_a_time_without_end_remembers_every_key(spark: SparkSession) -> None:
+def test_a_time_without_end_remembers_every_key(spark: SparkSession, tmp_path: Path) -> None:
     knots = [
         Knot([Row(100, 1, "a")], 1_000_000_000_000),
         Knot([Row(5, 2, "a"), Row(7, 3, "b")], 1_000_000_000_001),
         Knot([Row(1_000_000_000_000, 4, "b")], None),
     ]
     spec = dedupe.DedupeSpec(by=("key",), within_ms=2**63 - 1)
-    rows = dedupe.attach(static_frame(spark, knots), spec, buckets=BUCKETS, pipeline="d").collect()
+    rows = deduplicated(spark, tmp_path, spec, knots)
     assert sorted(row.row.value for row in rows if row.row) == [1, 3]
     assert [row.late for row in rows if row.late] == []
 
@@ -147,15 +161,14 @@ def test_what_is_kept_can_be_looked_up_by_key_and_batch(
     run.start()
     run.feed([Knot([Row(1, 1, "ab"), Row(12, 2, "ab"), Row(13, 3, "ac"), Row(14, 4, "b")], 5)])
     run.feed([Knot([Row(15, 5, "ac")], 111)])
-    run.stop()
-    now = read_windows(spark, str(tmp_path / "checkpoint"), state=state)
+    now = read_windows(spark, run.checkpoint(), state=state)
     assert [(kept.key, kept.records) for kept in now] == [("ab", 1), ("ac", 2), ("b", 1)]
     assert now[1].values == {"values": "[3,5]"}
-    before = read_windows(spark, str(tmp_path / "checkpoint"), batch=0, prefix="a", state=state)
+    before = read_windows(spark, run.checkpoint(), batch=0, prefix="a", state=state)
     assert [(kept.key, kept.records) for kept in before] == [("ab", 1), ("ab", 1), ("ac", 1)]
     page = read_windows(
         spark,
-        str(tmp_path / "checkpoint"),
+        run.checkpoint(),
         batch=0,
         after=before[0].position(),
         limit=2,
@@ -171,11 +184,9 @@ def test_an_added_aggregate_starts_with_the_next_window(
     run = WindowRun(spark, tmp_path, [LATENESS, SESSION], aggregates=[values])
     run.start()
     run.feed([Knot([Row(1, 1, "a")], 0)])
-    run.stop()
     run.aggregates = [values, Aggregate("total", "sum", ("value",))]
     run.start()
     answer = run.feed([Knot([Row(2, 2, "a"), Row(50, 3, "a")], 0), Knot([], 100)])
-    run.stop()
     told = {(number, pane_of(pane)[1:4], pane.total) for number, pane in answer.panes}
     assert told == {
         (0, (0, 10, (1, 2)), None),

@@ -1,4 +1,4 @@
-"""Runs windows on Spark: knots in as files, panes and late rows out, batch by batch."""
+"""Runs windows on Spark: knots in, panes and late rows out, batch by batch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from tests.unit.windows.model import Knot
+from weft.schema.schema import Schema
+from weft.schema.weft import stored_form
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State, attach
+from weft.windows.attached import Attached, InputBatch, State, batch_of
+from weft.windows.panes import attach
 from weft.windows.window import WindowSpec
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BUCKETS = 2
-SCHEMA = (
-    "key string, value bigint, _weft struct<id: string, knot: bigint, at: timestamp, "
-    "source: string, partition: int, event_time: timestamp, watermark: timestamp>, _control string"
-)
+PARTITIONS = 2
+COLUMNS = StructType.fromJson(stored_form(Schema.of({"key": "string", "value": "bigint"})))
 VALUES = (Aggregate("values", "collect_list", ("value",)),)
 
 
@@ -32,37 +34,42 @@ def to_ms(moment: datetime | None) -> int | None:
     return (moment.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
 
 
-def to_text(ms: int | None) -> str | None:
-    """Milliseconds since 1970 as a timestamp that Spark's JSON reader takes."""
-    return (
-        None
-        if ms is None
-        else (EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds")
-    )
+def to_moment(ms: int | None) -> datetime | None:
+    """Milliseconds since 1970 as a timestamp."""
+    return None if ms is None else EPOCH + timedelta(milliseconds=ms)
 
 
-def static_frame(spark: SparkSession, knots: list[Knot]) -> DataFrame:
-    """The knots of a stream as one batch."""
+def batch_of_knots(
+    spark: SparkSession, knots: Iterable[Knot], *, after: int = 0, watermark: int | None = None
+) -> InputBatch:
+    """The knots behind one of this number and watermark as a batch of a stream."""
     rows: list[dict[str, Any]] = []
-    watermark, marks = None, []
-    for number, knot in enumerate(knots, 1):
+    marks = []
+    for number, knot in enumerate(knots, after + 1):
         for place, row in enumerate(knot.rows):
             weft = {
-                "id": f"{number}-{place}",
+                "id": f"{number}-{place:06d}",
                 "knot": number,
-                "event_time": to_text(row.at),
-                "watermark": to_text(watermark),
+                "event_time": to_moment(row.at),
+                "watermark": to_moment(watermark),
             }
             rows.append({"key": row.key, "value": row.value, "_weft": weft})
-        watermark = watermark if knot.watermark is None else knot.watermark
-        marks.append([number, watermark])
-    controls = [{"bucket": bucket, "knots": marks} for bucket in range(BUCKETS)]
-    rows += [{"_control": json.dumps(control)} for control in controls]
-    # A batch query with state finds Spark's state stores only once streaming was used.
-    assert spark.streams.active is not None
-    return spark.read.schema(SCHEMA).json(
-        spark.sparkContext.parallelize([json.dumps(r) for r in rows], 2)
-    )
+        watermark = watermark_after(watermark, knot)
+        marks.append((number, watermark))
+    return batch_of(spark.createDataFrame(rows, COLUMNS), marks, len(rows))
+
+
+def watermark_after(watermark: int | None, knot: Knot) -> int | None:
+    """A stream's watermark after a knot; it never goes back."""
+    known = [mark for mark in (watermark, knot.watermark) if mark is not None]
+    return max(known, default=None)
+
+
+def run_once(
+    attached: Attached, folder: Path, *batches: InputBatch, partitions: int = PARTITIONS
+) -> DataFrame:
+    """What an operator makes of its first batch, with its state in this folder."""
+    return attached.run(batches, checkpoint=str(folder), batch=0, partitions=partitions)
 
 
 @dataclass
@@ -76,7 +83,7 @@ class Answer:
 
 @dataclass
 class WindowRun:
-    """One streaming query with a window operator for each specification, over one stream."""
+    """A window operator for each specification, over one stream."""
 
     spark: SparkSession
     folder: Path
@@ -85,112 +92,70 @@ class WindowRun:
     by: Sequence[str] | dict[str, str] = ("key",)
     buckets: int = 3
     state: State = "rocksdb"
-    answers: dict[int, Answer] = field(default_factory=dict)
+    _operators: list[Attached] = field(default_factory=list)
     _knots: int = 0
     _watermark: int | None = None
-    _query: Any = None
-
-    def __post_init__(self) -> None:
-        (self.folder / "in").mkdir(parents=True, exist_ok=True)
+    _batches: list[InputBatch] = field(default_factory=list)
 
     def start(self) -> None:
-        """Start the query, or go on from its checkpoint."""
-        stream = (
-            self.spark.readStream.schema(SCHEMA)
-            .option("maxFilesPerTrigger", 1)
-            .json(str(self.folder / "in"))
-        )
-        frames = [self._attach(stream, number, spec) for number, spec in enumerate(self.specs)]
-        union = frames[0]
-        for frame in frames[1:]:
-            union = union.unionByName(frame)
-        self._query = (
-            union.writeStream.foreachBatch(self._take)
-            .option("checkpointLocation", str(self.folder / "checkpoint"))
-            .start()
-        )
+        """Attach the operators, or go on from their checkpoints."""
+        self._operators = [
+            attach(
+                self.spark,
+                [COLUMNS],
+                window=spec,
+                by=self.by,
+                aggregates=self.aggregates,
+                buckets=self.buckets,
+                pipeline=f"window-{number}",
+                state=self.state,
+            )
+            for number, spec in enumerate(self.specs)
+        ]
 
-    def _attach(self, stream: DataFrame, number: int, spec: WindowSpec) -> DataFrame:
-        attached = attach(
-            stream,
-            window=spec,
-            by=self.by,
-            aggregates=self.aggregates,
-            buckets=self.buckets,
-            pipeline=f"window-{number}",
-            state=self.state,
-        )
-        return attached.withColumn("number", functions.lit(number))
+    def checkpoint(self, number: int = 0) -> str:
+        """Where an operator has its state."""
+        return str(self.folder / f"checkpoint-{number}")
 
-    def _take(self, frame: DataFrame, batch: int) -> None:
+    def feed(self, knots: Sequence[Knot]) -> Answer:
+        """Run one batch of these knots and return what it gave."""
+        batch = batch_of_knots(self.spark, knots, after=self._knots, watermark=self._watermark)
+        for knot in knots:
+            self._watermark = watermark_after(self._watermark, knot)
+        self._knots += len(knots)
+        self._batches.append(batch)
+        return self._run()
+
+    def _run(self) -> Answer:
         answer = Answer()
+        for number, operator in enumerate(self._operators):
+            frame = operator.run(
+                self._batches[-1:],
+                checkpoint=self.checkpoint(number),
+                batch=len(self._batches) - 1,
+                partitions=PARTITIONS,
+            )
+            self.take(number, frame, answer)
+        return answer
+
+    def take(self, number: int, frame: DataFrame, answer: Answer) -> None:
+        """Read what an operator made of a batch."""
         for row in frame.collect():
             if row.pane is not None:
-                answer.panes.append((row.number, row.pane))
+                answer.panes.append((number, row.pane))
             elif row.late is not None:
-                answer.late.append((row.number, row.late))
+                answer.late.append((number, row.late))
             else:
-                answer.reports.append((row.number, json.loads(row.control)))
-        self.answers[batch] = answer
+                answer.reports.append((number, json.loads(row.control)))
 
-    def feed(self, knots: Iterable[Knot]) -> Answer:
-        """Run one batch of these knots and return what it gave."""
-        rows: list[dict[str, Any]] = []
-        marks = []
-        for knot in knots:
-            self._knots += 1
-            for place, row in enumerate(knot.rows):
-                weft = {
-                    "id": f"{self._knots}-{place:06d}",
-                    "knot": self._knots,
-                    "event_time": to_text(row.at),
-                    "watermark": to_text(self._watermark),
-                }
-                rows.append({"key": row.key, "value": row.value, "_weft": weft})
-            if knot.watermark is not None and (
-                self._watermark is None or knot.watermark > self._watermark
-            ):
-                self._watermark = knot.watermark
-            marks.append([self._knots, self._watermark])
-        rows += [
-            {"_control": json.dumps({"bucket": b, "knots": marks})} for b in range(self.buckets)
-        ]
-        batch = len(list((self.folder / "in").glob("*.json")))
-        hidden = self.folder / "in" / f".{batch}"
-        hidden.write_text("\n".join(json.dumps(row) for row in rows))
-        hidden.rename(self.folder / "in" / f"{batch:05d}.json")
-        self._query.processAllAvailable()
-        return self.answers[batch]
-
-    def restart(self, *, is_crash: bool) -> Answer:
-        """Stop and go on; a crashed batch runs again. Returns what the last batch gave."""
-        self.stop()
-        last = max(self.answers)
-        if is_crash:
-            self._forget_commit()
-            del self.answers[last]
+    def repeat(self) -> Answer:
+        """Run the last batch again, as after a crash, by operators that were attached anew."""
         self.start()
-        self._query.processAllAvailable()
-        return self.answers[last]
+        return self._run()
 
-    def stop(self) -> None:
-        """Stop the query; `start` goes on where it was."""
-        self._query.stop()
-
-    def _forget_commit(self) -> None:
-        """Take back Spark's record that the last batch is done, as if it had died before writing
-        it.
-        """
-        commits = sorted(
-            (
-                path
-                for path in (self.folder / "checkpoint" / "commits").iterdir()
-                if path.name.isdigit()
-            ),
-            key=lambda path: int(path.name),
-        )
-        commits[-1].unlink()
-        commits[-1].with_name(f".{commits[-1].name}.crc").unlink(missing_ok=True)
+    def state_size(self, number: int = 0) -> int:
+        """How many entries an operator's state has."""
+        return self._operators[number].state_size()[0]
 
 
 def pane_of(row: Any) -> tuple[Any, ...]:

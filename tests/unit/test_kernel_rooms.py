@@ -24,6 +24,7 @@ ROW_PACKAGES = (
     "change",
     "gate",
     "hash",
+    "operator",
     "product",
     "query",
     "sink",

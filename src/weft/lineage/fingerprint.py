@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
-from weft.schema.weft import CONTROL, WEFT
+from weft.schema.weft import WEFT
 
 MODULUS = 1 << 256
 
@@ -64,7 +64,7 @@ def former(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
 
 def user_columns(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The columns of a schema that are the user's own."""
-    return [field for field in schema["fields"] if field["name"] not in (WEFT, CONTROL)]
+    return [field for field in schema["fields"] if field["name"] != WEFT]
 
 
 def canonical(value: Any, kind: Any) -> bytes:

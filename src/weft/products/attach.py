@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
-from weft import kernel
 from weft.schema.schema import Schema
+from weft.windows.attached import Attached, State
+from weft.windows.attached import attach as attach_kernel
 
 
 class Assembled(Protocol):
@@ -35,30 +36,26 @@ class Assembled(Protocol):
 
 
 def attach(
-    tables: Sequence[DataFrame],
+    spark: SparkSession,
+    tables: Sequence[StructType],
     assembly: Assembled,
     *,
     buckets: int,
     pipeline: str,
-    state: str,
+    state: State,
     at_once: int,
-) -> DataFrame:
-    """The documents, or the results of a query, that changes of the tables change.
+) -> Attached:
+    """What keeps up the documents, or the results of a query, that changes of the tables change.
 
-    Each frame has the columns of a changing stream, `_weft`, and `_control` with one control row per bucket and batch.
-    The answer has the columns `row` (`op`, `batch`, which names the batch, and the `document`), `late`, which is always
-    null, `control`, whose reports count changes as absorbed, and `dead`. Of a batch with more changes than `at_once` a
-    product takes them in several goes.
+    The tables are given by the columns of their changing streams, `_weft` last. What it makes has the columns `row`
+    (`op`, `batch`, which names the batch, and the `document`), `late`, which is always null, `control`, whose reports
+    count changes as absorbed, and `dead`. Of a batch with more changes than `at_once` a product takes them in several
+    goes.
     """
     spec = {
         **assembly.to_kernel(),
         "step": assembly.step,
-        "pipeline": pipeline,
         "buckets": buckets,
-        "state": state,
         "at_once": at_once,
     }
-    session = SparkSession.active()
-    frames = kernel.list_of(session, tables)
-    attached = kernel.call(session, assembly.entry, frames, json.dumps(spec))
-    return kernel.to_frame(session, attached)
+    return attach_kernel(spark, assembly.entry, tables, spec, pipeline=pipeline, state=state)

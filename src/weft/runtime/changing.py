@@ -3,23 +3,22 @@ out."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from weft.lineage.ledger import Ledger
 from weft.products.assembly import document_id
 from weft.products.attach import Assembled, attach
-from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
+from weft.runtime.layout import BUCKETS_PER_PARTITION, FORM, Layout, layout_of
 from weft.runtime.operator import Operator, reports
 from weft.runtime.spine import Written
 from weft.schema.change import CHANGE, with_change
 from weft.schema.schema import Schema, literal, quoted
-from weft.schema.weft import CONTROL
-from weft.streams.read import CurrentRows
 from weft.weaving.weave import Weave
+from weft.windows.attached import Attached
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
@@ -28,7 +27,7 @@ AT_ONCE = 100_000
 """So many changes of an input are in memory at once."""
 
 
-class Changing(Operator, ABC):
+class Changing(Operator):
     """What is made of changing streams and is one itself: each result is out once in a batch that has changed it."""
 
     counts_state = False
@@ -43,32 +42,25 @@ class Changing(Operator, ABC):
     def assembled(self) -> Assembled:
         """What the kernel is told of it."""
 
-    def newest(self, position: int) -> CurrentRows | None:
-        """What is enough of an input to begin with, or None where that is every change."""
-        return None
-
     def layout(self) -> Layout:
         buckets = 1 if self.tasks == 1 else self.tasks * BUCKETS_PER_PARTITION
-        return layout_of(self._run.checkpoint, Layout(self.tasks, buckets))
+        return layout_of(self._run.checkpoint, Layout(self.tasks, buckets, FORM))
 
     @property
     def schema(self) -> Schema:
         return with_change(self.assembled.columns)
 
-    def open(self) -> DataFrame:
-        frames = []
-        for position in range(len(self._spec.inputs)):
-            frame = self.input(position, newest=self.newest(position))
-            # The kernel tells batches apart by the knots of their inputs.
-            control = f.regexp_replace(f.col(CONTROL), r"^\{", f'{{"input": {position}, ')
-            frames.append(frame.withColumn(CONTROL, control))
+    @cached_property
+    def attached(self) -> Attached:
+        inputs = [self.input_columns(position) for position in range(len(self._spec.inputs))]
         return attach(
-            frames,
+            self._run.spark,
+            inputs,
             self.assembled,
             buckets=self.buckets,
             pipeline=self._run.name,
-            state=self._run.project.processing.state,
-            at_once=AT_ONCE * len(frames),
+            state=self.state,
+            at_once=AT_ONCE * len(inputs),
         )
 
     def ledger(self, weave: Weave, written: Written) -> Ledger:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -14,6 +15,7 @@ from weft.runtime.spine import Written
 from weft.schema.schema import Schema, quoted
 from weft.weaving.weave import Weave
 from weft.windows import dedupe
+from weft.windows.attached import Attached
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import Pinned
@@ -26,18 +28,20 @@ class Dedupe(Operator):
     def schema(self) -> Schema:
         return self.input_schema()
 
-    def open(self) -> DataFrame:
+    @cached_property
+    def attached(self) -> Attached:
         assert self._spec.dedupe is not None
         by = self._spec.dedupe["by"]
         spec = dedupe.DedupeSpec(
             by=tuple(by) or None, within_ms=round(self._spec.dedupe["within_seconds"] * 1000)
         )
         return dedupe.attach(
-            self.input(),
+            self._run.spark,
+            self.input_columns(),
             spec,
             buckets=self.buckets,
             pipeline=self._run.name,
-            state=self._run.project.processing.state,
+            state=self.state,
         )
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from weft import kernel
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
 from weft.locations.location import Location, locate
 from weft.runtime import checkpoints, session
 from weft.runtime.layout import (
     BUCKETS_PER_PARTITION,
+    FORM,
     Layout,
     find_layout,
     layout_of,
@@ -37,15 +41,21 @@ def divide(
     """Make the checkpoint of a new epoch with its state in so many partitions; the old one stays as it is."""
     old = locate(worker.storage.checkpoint(pipeline, epoch))
     new = locate(worker.storage.checkpoint(pipeline, new_epoch))
-    before = layout_of(old.address, Layout(partitions, partitions * BUCKETS_PER_PARTITION))
-    wanted = Layout(partitions, before.buckets)
+    least = Layout(partitions, partitions * BUCKETS_PER_PARTITION, FORM)
+    wanted = replace(layout_of(old.address, least), partitions=partitions)
     if find_layout(new.address) != wanted:
         new.delete_all()
         identity = worker.identity
         mark = Mark(pipeline, new_epoch, identity.history, identity.generation)
-        checkpoints.cut(old, new, batch=batch, offsets=None, mark=mark, stateful=True)
-        forked = session.fork(worker.spark)
-        forked._streamingCheckpointManager.repartition(new.address, partitions)
+        checkpoints.cut(
+            old,
+            new,
+            batch=batch,
+            offsets=None,
+            mark=mark,
+            stateful=True,
+            amend=partial(_divide, worker, old, batch, partitions),
+        )
         if not _is_same(worker, old, new, batch):
             new.delete_all()
             raise RepartitionError(
@@ -56,6 +66,21 @@ def divide(
         write_layout(new.address, wanted)
     count = sum(1 for _ in _windows(worker, new, None))
     return {"windows": count, "partitions": partitions}
+
+
+def _divide(worker: Worker, old: Location, batch: int, partitions: int, copy: Location) -> None:
+    """Put the state that a batch has left behind into a copy of its checkpoint, divided anew."""
+    (copy / "state").delete_all()
+    kernel.call(
+        worker.spark,
+        "operator.StateCopy.divide",
+        worker.spark,
+        old.address,
+        copy.address,
+        batch + 1,
+        partitions,
+        worker.state_kind == "memory",
+    )
 
 
 def _is_same(worker: Worker, old: Location, new: Location, batch: int) -> bool:

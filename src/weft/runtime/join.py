@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -11,6 +12,7 @@ from weft.loading.pane import WINDOW
 from weft.runtime.operator import Operator
 from weft.schema.schema import Schema, quoted
 from weft.windows import join
+from weft.windows.attached import Attached
 from weft.windows.window import WindowSpec
 
 if TYPE_CHECKING:
@@ -24,21 +26,24 @@ class Join(Operator):
     def schema(self) -> Schema:
         return side_by_side(self.input_schema(0), self.input_schema(1), list(self._on().items()))
 
-    def open(self) -> DataFrame:
-        assert self._spec.window is not None and self._spec.join is not None
+    @cached_property
+    def attached(self) -> Attached:
+        assert self._spec.window is not None
         return join.attach(
-            self.input(0),
-            self.input(1),
+            self._run.spark,
+            self.input_columns(0),
+            self.input_columns(1),
             window=WindowSpec.from_dict(self._spec.window),
             on=self._on(),
-            kind=self._spec.join.get("type", "inner"),
             buckets=self.buckets,
             pipeline=self._run.name,
-            state=self._run.project.processing.state,
+            state=self.state,
         )
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
+        assert self._spec.join is not None
         on = self._on()
+        joined = join.paired(frame, on=on, kind=self._spec.join.get("type", "inner"))
         left = set(self.input_schema(0).names)
         columns: dict[str, str] = {}
         for name in self.schema.names:
@@ -49,7 +54,7 @@ class Join(Operator):
             else:
                 columns[name] = f"pane.{'left' if name in left else 'right'}.{quoted(name)}"
         identity = ["pane.left", "pane.right", *(f"pane.{quoted(name)}" for name in on)]
-        return self.carried(frame, columns, weft=self.made(*identity), row="pane")
+        return self.carried(joined, columns, weft=self.made(*identity), row="pane")
 
     def _on(self) -> dict[str, str]:
         """The columns that must be equal, left to right."""

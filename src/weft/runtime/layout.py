@@ -6,12 +6,23 @@ import json
 from dataclasses import dataclass
 
 from weft import codec
+from weft.errors import WeftError
 from weft.locations.location import locate
 
 FILE = "layout.json"
 
+FORM = 2
+"""In which form state is written; that of a checkpoint in another one is not read."""
+
 BUCKETS_PER_PARTITION = 4
 """State is grouped by buckets of keys; a few per partition spread evenly and still combine rows well."""
+
+
+class StateFormError(WeftError):
+    """A checkpoint has its state in a form that this version does not read."""
+
+    code = "checkpoint.state-form"
+    domain = "user"
 
 
 @dataclass(frozen=True)
@@ -20,6 +31,7 @@ class Layout:
 
     partitions: int
     buckets: int
+    form: int = 1
 
 
 def layout_of(checkpoint: str, wanted: Layout) -> Layout:
@@ -28,6 +40,11 @@ def layout_of(checkpoint: str, wanted: Layout) -> Layout:
     if found is None:
         found = wanted
         write_layout(checkpoint, found)
+    if found.form != FORM:
+        raise StateFormError(
+            f"The state in {checkpoint} was written by another version of Weft, which had another form for it.",
+            hint="Compute the stream anew from its inputs: `weft rollback STREAM --to 0`.",
+        )
     return found
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from weft import codec
 from weft.gate.spark import select
 from weft.lineage.ledger import Ledger
-from weft.runtime.layout import BUCKETS_PER_PARTITION, Layout, layout_of
-from weft.runtime.relay import input_time, open_input
+from weft.runtime.layout import BUCKETS_PER_PARTITION, FORM, Layout, layout_of
+from weft.runtime.relay import batches_of, input_columns, input_time, open_input
 from weft.runtime.shape import row_ledger
 from weft.runtime.spine import Written
 from weft.schema.schema import Schema, literal
@@ -22,6 +25,7 @@ from weft.schema.weft import WEFT
 from weft.steps.step import Step
 from weft.streams.read import CurrentRows
 from weft.weaving.weave import Weave
+from weft.windows.attached import Attached, State
 from weft.windows.watermark import Watermarks
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ class BucketReport:
     """What it holds changes back for."""
 
 
-class Operator:
+class Operator(ABC):
     """What windows, joins and deduplication have in common."""
 
     operator = True
@@ -63,7 +67,7 @@ class Operator:
     def layout(self) -> Layout:
         """How its state is laid out."""
         tasks = self._run.project.processing.parallelism
-        return layout_of(self._run.checkpoint, Layout(tasks, tasks * BUCKETS_PER_PARTITION))
+        return layout_of(self._run.checkpoint, Layout(tasks, tasks * BUCKETS_PER_PARTITION, FORM))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -78,9 +82,40 @@ class Operator:
     def partitions(self) -> int:
         return self._layout.partitions
 
-    def input(self, position: int = 0, *, newest: CurrentRows | None = None) -> DataFrame:
-        """One of its input streams, with a control row per bucket."""
-        return open_input(self._run, position, buckets=self.buckets, newest=newest)
+    @property
+    def state(self) -> State:
+        """Where its state is kept."""
+        return self._run.project.processing.state
+
+    @property
+    @abstractmethod
+    def attached(self) -> Attached:
+        """The kernel's operator."""
+
+    def newest(self, position: int) -> CurrentRows | None:
+        """What is enough of an input to begin with, or None where that is all of it."""
+        return None
+
+    def open(self) -> DataFrame:
+        inputs = range(len(self._run.inputs))
+        frames = [open_input(self._run, at, newest=self.newest(at)) for at in inputs]
+        return reduce(DataFrame.unionByName, frames)
+
+    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
+        return self.attached.run(
+            batches_of(self._run, batch),
+            checkpoint=self._run.checkpoint,
+            batch=batch,
+            partitions=self.partitions,
+        )
+
+    def state_size(self) -> dict[str, int | None]:
+        entries, held = self.attached.state_size()
+        return {"rows": entries if self.counts_state else None, "bytes": held}
+
+    def input_columns(self, position: int = 0) -> StructType:
+        """The columns of one of its input streams, as they are stored."""
+        return input_columns(self._run, position)
 
     def input_schema(self, position: int = 0) -> Schema:
         """The columns of one of its input streams."""

@@ -31,7 +31,7 @@ from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
 from weft.streams.note import Definitions
 from weft.streams.pieces import row_files, rows_of
-from weft.streams.read import TableReading, Waiting
+from weft.streams.read import TableReading
 from weft.streams.storage import Storage
 from weft.streams.tables import Tables
 from weft.weaving.weave import Weave
@@ -98,6 +98,7 @@ class RunningPipeline:
     """What was tied since it started; a checkpoint waits for the next batch."""
     waits: str = ""
     """What it holds changes back for, since its last batch."""
+    _taken: tuple[int, offsets.Taken] | None = None
     _begun: dict[str, int] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
     """The versions whose definitions a commit of this life holds."""
@@ -134,7 +135,7 @@ class RunningPipeline:
 
     def pin(self, batch: int) -> Pinned:
         """Have the weaver fix the rules of a batch before it runs, by the offsets that Spark has planned for it."""
-        taken = offsets.read(self.checkpoint, batch, self.inputs, self.begin)
+        taken = self.taken(batch)
         answer = self.client.insist(
             "POST",
             "/pins",
@@ -150,14 +151,26 @@ class RunningPipeline:
         )
         return codec.from_form(Pinned, answer)
 
+    def taken(self, batch: int) -> offsets.Taken:
+        """What a batch takes in, as Spark has planned it."""
+        if self._taken is None or self._taken[0] != batch:
+            found = offsets.read(self.checkpoint, batch, self.inputs, self.begin)
+            self._taken = (batch, found)
+        return self._taken[1]
+
+    def reader(self, position: int) -> str:
+        """The name under which the input at a position is read."""
+        return f"{self.name}/{self.inputs[position]}"
+
     def reading(self, position: int) -> TableReading:
         """How the input at a position is read: the first of them waits for all."""
-        names = [f"{self.name}/{other}" for other in self.inputs]
+        readers = [self.reader(other) for other in range(len(self.inputs))]
         tables = [self.storage.table(other) for other in self.inputs]
         return TableReading(
             after=self.begin(self.inputs[position]),
             most_rows=self._most_rows,
-            waiting=Waiting(self.query, () if position else (self.name, *names, *tables)),
+            query=self.query,
+            wakes=() if position else (self.name, *readers, *tables),
         )
 
     @property

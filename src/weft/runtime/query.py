@@ -79,7 +79,7 @@ class Query:
         self._began, self._batch = time.monotonic(), batch
         try:
             self._drift.check()
-            weave_batch(frame, batch, run=self.run)
+            weave_batch(self.run.streamed.taken(frame, batch), batch, run=self.run)
         except CrashError:
             self.has_crashed = True
             raise
@@ -138,22 +138,10 @@ class Query:
             pipeline=self.run.name,
         )
 
-    def state_size(self) -> dict[str, int | None] | None:
-        """Entries, if they are counted, and bytes of its state after the last batch, or None when it keeps none."""
-        progress = self._query.lastProgress if self.run.shape.operator else None
-        if progress is None:
-            return None
-        operators = progress.stateOperators
-        counted = self.run.streamed.counts_state
-        return {
-            "rows": sum(operator.numRowsTotal for operator in operators) if counted else None,
-            "bytes": sum(operator.memoryUsedBytes for operator in operators),
-        }
-
     def tick(self) -> None:
         """Have it run a batch now, data or not."""
-        for stream in self.run.inputs:
-            read.tick(self.run.spark, f"{self.run.name}/{stream}")
+        for position in range(len(self.run.inputs)):
+            read.tick(self.run.spark, self.run.reader(position))
         if not self.run.inputs:
             tick(self.run.spark, self.run.name)
 

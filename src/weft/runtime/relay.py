@@ -18,9 +18,10 @@ from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
 from weft.sources.stream import with_tick
 from weft.steps.step import Step
-from weft.streams.read import CurrentRows, open_table
+from weft.streams.read import CurrentRows, open_table, read_batch, rows_of
 from weft.streams.rows import as_read
 from weft.weaving.weave import Weave
+from weft.windows.attached import InputBatch
 from weft.windows.watermark import Watermarks, minimum_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,12 @@ class Relay:
             frame = frame.unionByName(other)
         return frame if self._clock is None else with_tick(frame, self._run.name)
 
+    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
+        return rows_of(self._run.spark, batches_of(self._run, batch))
+
+    def state_size(self) -> None:
+        return None
+
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         return as_read(frame, self.schema)
 
@@ -89,24 +96,37 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 
 
 def open_input(
-    run: RunningPipeline,
-    position: int,
-    *,
-    knots: int = 0,
-    buckets: int = 0,
-    newest: CurrentRows | None = None,
+    run: RunningPipeline, position: int, *, knots: int = 0, newest: CurrentRows | None = None
 ) -> DataFrame:
-    """An input stream with its declared columns, from its first knot on, or from the rows that it has now."""
-    stream = run.inputs[position]
+    """An input stream, from its first knot on, or from the rows that it has now."""
     return open_table(
         run.spark,
-        run.storage.table(stream),
-        StructType.fromJson(stored_form(run.project.schema_of(stream))),
+        run.storage.table(run.inputs[position]),
+        input_columns(run, position),
         replace(run.reading(position), newest=newest),
-        name=f"{run.name}/{stream}",
+        name=run.reader(position),
         max_knots=knots,
-        buckets=buckets,
     )
+
+
+def input_columns(run: RunningPipeline, position: int) -> StructType:
+    """The declared columns of an input stream, `_weft` last."""
+    return StructType.fromJson(stored_form(run.project.schema_of(run.inputs[position])))
+
+
+def batches_of(run: RunningPipeline, batch: int) -> list[InputBatch]:
+    """What a batch has of each input, by the offsets that Spark has planned for it."""
+    offsets = run.taken(batch).offsets
+    return [
+        read_batch(
+            run.spark,
+            run.reading(position).query,
+            run.reader(position),
+            after=offsets.start[position],
+            upto=offsets.end[position],
+        )
+        for position in range(len(run.inputs))
+    ]
 
 
 def input_time(run: RunningPipeline, pinned: Pinned) -> Watermarks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any, cast
 
 from pyspark.sql import DataFrame
@@ -68,6 +69,11 @@ class ReplayedPipeline(RunningPipeline):
         """Its checkpoint directory in the workspace."""
         return self.storage.checkpoint(self.name, 0)
 
+    @property
+    def query(self) -> str:
+        """The name of its query: of this workspace alone."""
+        return f"{PurePath(self.storage.root).name}.{self.name}"
+
     @cached_property
     def shape(self) -> Shape:
         """The live pipeline's, or that of recorded rows which are changed; looked at, where somebody looks."""
@@ -109,7 +115,9 @@ class ReplayedPipeline(RunningPipeline):
         parents = self.pins[0].knot.parents if self.pins else ()
         first = min((one.first - 1 for one in parents if one.stream == stream), default=0)
         return TableReading(
-            after=begun.get("knot", first), script=Script(ends, first_tick=begun.get("tick", 0))
+            after=begun.get("knot", first),
+            query=self.query,
+            script=Script(ends, first_tick=begun.get("tick", 0)),
         )
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable
-from pathlib import PurePath
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -39,7 +38,7 @@ def run_script(
 
     def batch(frame: DataFrame, number: int) -> None:
         try:
-            weave_batch(frame, number, run=run)
+            weave_batch(run.streamed.taken(frame, number), number, run=run)
         except BaseException as error:
             failed.append(error)
             if not isinstance(error, WeftError | ScriptOverError | CrashError):
@@ -49,7 +48,7 @@ def run_script(
     run.spark.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
     query = (
         run.streamed.open()
-        .writeStream.queryName(f"{PurePath(run.storage.root).name}.{run.name}")
+        .writeStream.queryName(run.query)
         .option("checkpointLocation", run.checkpoint)
         .foreachBatch(batch)
         .trigger(availableNow=True)

@@ -64,7 +64,7 @@ class StreamedShape(Shape, Protocol):
     """A shape whose batches Spark cuts from a stream, as all of live pipelines are."""
 
     counts_state: bool
-    """Whether Spark counts the entries of its state, for which it reads each one before it is written."""
+    """Whether the entries of its state are counted, for which each one is read before it is written."""
 
     @property
     def partitions(self) -> int:
@@ -73,6 +73,14 @@ class StreamedShape(Shape, Protocol):
 
     def open(self) -> DataFrame:
         """The streaming frame that Spark cuts into batches."""
+        ...
+
+    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
+        """What a batch that Spark has cut takes in: the frame that is prepared, woven and written."""
+        ...
+
+    def state_size(self) -> dict[str, int | None] | None:
+        """Entries, if they are counted, and bytes of its state after the last batch, or None when it keeps none."""
         ...
 
     def is_due(self, now: datetime) -> bool:

@@ -68,7 +68,7 @@ def run_stages(
 
 
 def keep_state(frame: DataFrame, run: RunningPipeline) -> None:
-    """Run a batch for its state alone. Spark refuses to commit a batch whose state was not, repeated or not."""
+    """Run a batch for its state alone, which the next one begins with."""
     if run.shape.operator:
         frame.write.format("noop").mode("overwrite").save()
 

@@ -349,7 +349,7 @@ class Worker:
                 "token": query.run.token,
                 "state": _state(query),
                 "tied": query.run.counted.batches,
-                "state_size": query.state_size(),
+                "state_size": query.run.streamed.state_size(),
                 "waits": query.run.waits,
             }
         return report

@@ -8,8 +8,6 @@ from weft.schema.schema import Schema
 from weft.schema.type import parse_type
 
 WEFT = "_weft"
-CONTROL = "_control"
-"""The column of the rows that tell an operator which knots a batch has; no stream keeps them."""
 WEFT_TYPE = parse_type(
     "struct<id:string,knot:bigint,at:timestamp,source:string,partition:int,event_time:timestamp,"
     "watermark:timestamp>"

@@ -1,14 +1,19 @@
-"""A stream's table as a streaming frame: whole knots in order, by the kernel's own source."""
+"""A stream's table as a streaming frame: whole knots in order, by the kernel's own source.
+
+For Spark the batches of that frame have no rows, so that it has nothing to plan; whoever runs one reads them here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from weft import kernel
+from weft.windows.attached import InputBatch
 
 SOURCE_FORMAT = "weft-stream"
 
@@ -17,15 +22,6 @@ LOOK_MS = 10
 """A query that is not woken looks at its first table after so long, if it is local: others may have written."""
 WAIT_MS = 100
 """It looks at all of them, or at remote ones, after so long."""
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A query that waits for more where one of its tables is read, until any of them or a tick wakes it."""
-
-    query: str
-    wakes: Sequence[str] = ()
-    """What ends its wait; empty where it does not wait."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,11 @@ class TableReading:
     """The knot behind which it begins, if it was not read before."""
     most_rows: int = 0
     """A batch admits knots until it has so many rows; 0 is all there are."""
-    waiting: Waiting | None = None
-    """A query that waits at one of its tables needs no interval, and runs as soon as there is more."""
+    query: str = ""
+    """The name of the query that reads it."""
+    wakes: Sequence[str] = ()
+    """What ends the query's wait for more, if it waits at this table: it needs no interval then, and runs as soon as
+    there is something."""
     script: Script | None = None
     newest: CurrentRows | None = None
 
@@ -72,12 +71,10 @@ def open_table(
     *,
     name: str,
     max_knots: int = 0,
-    buckets: int = 0,
 ) -> DataFrame:
-    """The stream in a table's folder as a frame: whole knots, without those cut.
+    """The stream in a table's folder as a frame that has a batch for whole knots, without those cut, and no rows.
 
-    A batch admits at most `max_knots` knots (0: all). With `buckets` there is a column `_control` and one row per
-    bucket and batch in it, which names the batch's knots and their watermarks.
+    A batch admits at most `max_knots` knots (0: all). `read_batch` has its rows, with the columns of `schema`.
     """
     asked = reading or TableReading()
     reader = spark.readStream.format(SOURCE_FORMAT).schema(schema)
@@ -85,21 +82,38 @@ def open_table(
         "maxRows": asked.most_rows,
         "maxKnots": max_knots,
         "startKnot": asked.after,
-        "buckets": buckets,
     }
-    waiting, script, newest = asked.waiting, asked.script, asked.newest
+    script, newest = asked.script, asked.newest
     if newest is not None:
         reader = reader.option("newestBy", "\n".join(newest.key))
         reader = reader.option("newestOf", "\n".join(newest.columns))
         reader = reader.option("newestFrom", newest.from_rows)
-    if waiting is not None:
-        reader = reader.option("query", waiting.query).option("wakes", "\n".join(waiting.wakes))
-        reader = reader.option("waitMillis", WAIT_MS if waiting.wakes else 0)
-        reader = reader.option("lookMillis", LOOK_MS)
+    if asked.wakes:
+        reader = reader.option("wakes", "\n".join(asked.wakes))
+        reader = reader.option("waitMillis", WAIT_MS).option("lookMillis", LOOK_MS)
     if script is not None:
         reader = reader.option("ends", ",".join(map(str, script.ends)))
         reader = reader.option("firstTick", script.first_tick)
-    return reader.option("name", name).options(**limits).load(path)
+    return reader.option("query", asked.query).option("name", name).options(**limits).load(path)
+
+
+def read_batch(
+    spark: SparkSession,
+    query: str,
+    name: str,
+    *,
+    after: Mapping[str, int] | None,
+    upto: Mapping[str, int] | None,
+) -> InputBatch:
+    """What the reader of this name, which a query has open, is given between two of its offsets; None is before all."""
+    bounds = [None if offset is None else json.dumps(offset) for offset in (after, upto)]
+    return InputBatch(kernel.call(spark, "spark.stream.OpenStreams.batch", query, name, *bounds))
+
+
+def rows_of(spark: SparkSession, batches: Sequence[InputBatch]) -> DataFrame:
+    """The rows of several batches with the same columns as one frame."""
+    given = kernel.list_of(spark, batches)
+    return kernel.to_frame(spark, kernel.call(spark, "spark.stream.OpenStreams.rows", given))
 
 
 def tick(spark: SparkSession, name: str) -> None:

@@ -18,7 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from weft.errors import WeftError
 from weft.gate.expression import check
 from weft.schema.schema import Schema, Type, parse_type
-from weft.schema.weft import CONTROL, WEFT
+from weft.schema.weft import WEFT
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ OTHER_NAMES: Mapping[str, str] = {
 }
 NUMBERS = ("byte", "tinyint", "short", "smallint", "int", "integer", "long", "bigint")
 FRACTIONS = ("float", "real", "double")
-RESERVED = ("window", WEFT, CONTROL)
+RESERVED = ("window", WEFT)
 
 
 class AggregateError(WeftError):

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
-from weft.windows.panes import State, attach_kernel, key_expressions
+from weft.windows.attached import Attached, State
+from weft.windows.attached import attach as attach_kernel
+from weft.windows.panes import key_expressions
+
+ENTRY = "window.plan.Dedupe.attach"
 
 
 @dataclass(frozen=True)
@@ -21,20 +26,19 @@ class DedupeSpec:
 
 
 def attach(
-    frame: DataFrame, spec: DedupeSpec, *, buckets: int, pipeline: str, state: State = "rocksdb"
-) -> DataFrame:
-    """The rows of a stream without duplicates.
+    spark: SparkSession,
+    columns: StructType,
+    spec: DedupeSpec,
+    *,
+    buckets: int,
+    pipeline: str,
+    state: State = "rocksdb",
+) -> Attached:
+    """What takes the duplicates out of a stream with these columns, `_weft` last.
 
-    `frame` is that of `panes.attach`. The answer has the columns `row` (the stream's columns and
-    `_weft`), `late` (records so old that their twin may be forgotten), `control`, whose reports count
-    duplicates as absorbed, and `dead`, which is always null.
+    What it makes has the columns `row` (the stream's columns and `_weft`), `late` (records so old that their twin may
+    be forgotten), `control`, whose reports count duplicates as absorbed, and `dead`, which is always null.
     """
     by = {"id": "_weft.id"} if spec.by is None else spec.by
-    written = {
-        "pipeline": pipeline,
-        "by": key_expressions(by),
-        "within_ms": spec.within_ms,
-        "buckets": buckets,
-        "state": state,
-    }
-    return attach_kernel("Dedupe", frame, written)
+    written = {"by": key_expressions(by), "within_ms": spec.within_ms, "buckets": buckets}
+    return attach_kernel(spark, ENTRY, [columns], written, pipeline=pipeline, state=state)

@@ -1,9 +1,9 @@
-"""Attaches a Python reducer to the panes of a window: rows are folded in Spark's Python workers, and a
-pane whose rows cannot be folded says why."""
+"""A Python reducer on the panes of a window: rows are folded in Spark's Python workers, and a pane whose rows cannot
+be folded says why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,44 +14,25 @@ from pyspark.sql.types import StringType, StructField, StructType
 from weft.reason import reason_of
 from weft.schema.arrow import Columns, Reasons, to_records
 from weft.schema.schema import Schema, quoted
-from weft.schema.weft import CONTROL, WEFT
+from weft.schema.weft import WEFT
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
-from weft.windows.panes import attach as attach_panes
 from weft.windows.reducer import Reducer, reduce_rows
-from weft.windows.window import WindowSpec
 
 HIDDEN = "_rows"
 
 
-def attach(
-    frame: DataFrame,
-    make: Callable[[], Reducer],
-    *,
-    returns: Schema,
-    window: WindowSpec,
-    by: Sequence[str] | Mapping[str, str],
-    aggregates: Sequence[Aggregate] = (),
-    buckets: int,
-    pipeline: str,
-    state: State = "rocksdb",
-) -> DataFrame:
-    """As `panes.attach`, with the columns of the reducer's result after the aggregates.
+def rows_of(columns: StructType) -> Aggregate:
+    """The rows of a pane over a stream with these columns, as one more aggregate of it."""
+    own = [quoted(name) for name in columns.names if name != WEFT]
+    return Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(own)})",), total=True)
+
+
+def folded(panes: DataFrame, make: Callable[[], Reducer], *, returns: Schema) -> DataFrame:
+    """Panes with their rows folded: the columns of the reducer's result in place of `rows_of`.
 
     `make` is called in the Python workers. The answer has one more column, `bad`: why the reducer gave no
     result for the pane, whose columns of the result are then null.
     """
-    columns = [quoted(name) for name in frame.columns if name not in (WEFT, CONTROL)]
-    rows = Aggregate(HIDDEN, "collect_list", (f"struct({', '.join(columns)})",), total=True)
-    panes = attach_panes(
-        frame,
-        window=window,
-        by=by,
-        aggregates=[*aggregates, rows],
-        buckets=buckets,
-        pipeline=pipeline,
-        state=state,
-    )
     given = panes.schema["pane"].dataType
     assert isinstance(given, StructType)
     result = StructType.fromJson(returns.to_json())

@@ -2,7 +2,7 @@
 
 A join is a window whose aggregate is the rows of both sides, taken apart again when it fires; so
 lateness, revisions, sessions and the ledger are those of any window, and all rows of a window that
-has not finished are kept. Touches Spark only to put the frames together.
+has not finished are kept. Touches Spark only to attach the kernel's operator and to take its panes apart.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
+from pyspark.sql.types import StructType
 
 from weft.gate.spark import expression
 from weft.schema.schema import quoted
-from weft.schema.weft import CONTROL, WEFT
 from weft.windows.aggregate import Aggregate
-from weft.windows.panes import State
+from weft.windows.attached import Attached, State
 from weft.windows.panes import attach as attach_panes
 from weft.windows.window import WindowSpec
 
 Kind = Literal["inner", "left", "right", "full"]
+
+KNOT = "_weft.knot * 2 + _input"
+"""How the knots of both sides follow one another: by number, and the left one first."""
 
 ROWS = Aggregate(
     "rows", "collect_list", ("named_struct('left', left, 'right', right)",), total=True
@@ -29,37 +32,41 @@ ROWS = Aggregate(
 
 
 def attach(
-    left: DataFrame,
-    right: DataFrame,
+    spark: SparkSession,
+    left: StructType,
+    right: StructType,
     *,
     window: WindowSpec,
     on: Mapping[str, str],
-    kind: Kind = "inner",
     buckets: int,
     pipeline: str,
     state: State = "rocksdb",
-) -> DataFrame:
-    """The joined rows of two streams, window by window.
+) -> Attached:
+    """What gathers the rows of two streams, window by window; `paired` takes its panes apart.
 
-    `on` gives the left column and the right one that must be equal; both frames are those of
-    `panes.attach`, each with control rows of its own. The answer has the columns of
-    `panes.attach`; a pane is one joined row with `window`, the keys under their left names, `left` and
-    `right`. When late records come, all rows of the key come again with the next revision.
+    `on` gives the left column and the right one that must be equal; both streams have `_weft` as their last column.
+    When late records come, all rows of the key come again with the next revision.
     """
-    both = _side(left, "left", list(on), other=right).unionByName(
-        _side(right, "right", list(on.values()), other=left)
-    )
-    names = {f"_key_{place}": name for place, name in enumerate(on)}
-    panes = attach_panes(
-        both,
+    return attach_panes(
+        spark,
+        [left, right],
         window=window,
-        by={name: quoted(hidden) for hidden, name in names.items()},
+        by={name: quoted(f"_key_{place}") for place, name in enumerate(on)},
         aggregates=[ROWS],
         buckets=buckets,
         pipeline=pipeline,
+        knot=KNOT,
+        sides=[list(on), list(on.values())],
         state=state,
-        inputs={"inputs": 2, "knot": "_weft.knot * 2 + _input"},
     )
+
+
+def paired(panes: DataFrame, *, on: Mapping[str, str], kind: Kind = "inner") -> DataFrame:
+    """The joined rows of gathered ones.
+
+    A pane is one joined row with `window`, the keys under their left names, `left` and `right`; late rows, reports and
+    dead letters stay as they are.
+    """
     pairs = panes.withColumn("pair", expression(_pairs(kind, list(on))))
     keys = [sql.col(f"pane.{quoted(name)}").alias(name) for name in on]
     joined = sql.struct(
@@ -75,31 +82,6 @@ def attach(
             sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control", "dead"
         )
     )
-
-
-def _side(
-    frame: DataFrame, name: Literal["left", "right"], on: list[str], *, other: DataFrame
-) -> DataFrame:
-    """One input in the form that both have: its keys, its row under its name, the other's empty."""
-    is_left = name == "left"
-    row = sql.struct(*(sql.col(quoted(column)) for column in _columns(frame)))
-    other_row = sql.struct(*(sql.col(quoted(column)) for column in _columns(other)))
-    empty = sql.lit(None).cast(other.select(other_row).schema[0].dataType)
-    control = frame[CONTROL]
-    if not is_left:
-        control = sql.regexp_replace(control, r"^\{", '{"input": 1, ')
-    return frame.select(
-        *(sql.col(quoted(key)).alias(f"_key_{place}") for place, key in enumerate(on)),
-        (row if is_left else empty).alias("left"),
-        (empty if is_left else row).alias("right"),
-        sql.lit(0 if is_left else 1).alias("_input"),
-        frame[WEFT],
-        control.alias(CONTROL),
-    )
-
-
-def _columns(frame: DataFrame) -> list[str]:
-    return [name for name in frame.columns if name not in (WEFT, CONTROL)]
 
 
 def _pairs(kind: Kind, keys: list[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from weft import kernel
-from weft.windows.panes import State
+from weft.windows.attached import State
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

@@ -7,6 +7,7 @@
  *   <li>{@code source}: raw bytes become typed columns, or a reason why not.
  *   <li>{@code gate}: what the functions of a record may cost; {@code pattern}: regular expressions
  *       in linear time; {@code spark.gate}: both in the expressions that Spark runs.
+ *   <li>{@code operator}: what runs the next three batch by batch, with their state.
  *   <li>{@code window}: records become panes.
  *   <li>{@code change}: rows that replace one another, by their keys; {@code product}: documents
  *       that are made of them; {@code query}: joins, groups and firsts of them.

@@ -5,15 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Lent;
 import weft.kernel.json.Json;
-import weft.kernel.window.bucket.BucketMessage;
-import weft.kernel.window.bucket.Buckets;
-import weft.kernel.window.bucket.Engine;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.Message;
+import weft.kernel.operator.Engine;
+import weft.kernel.operator.BucketStore;
 
 /**
  * Some steps of a plan in one bucket. The steps are the rows of the tables, then the levels of its
@@ -24,9 +21,6 @@ import weft.kernel.window.state.BucketStore;
  */
 final class ChangeEngine implements Engine {
   private static final long serialVersionUID = 1;
-
-  /** In a control text: how many changes of a table were not brought, since newer ones were. */
-  static final String PASSED = "passed";
 
   private final Lent<Plan> handle;
   private final int depth;
@@ -73,65 +67,88 @@ final class ChangeEngine implements Engine {
   }
 
   @Override
-  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
-    Plan plan = handle.borrow();
-    List<Row> out = new ArrayList<>();
-    Post post = new Post(plan, buckets);
-    Outlet outlet = new Outlet(plan);
-    TableStep tables = from == 0 ? new TableStep(plan, store, post) : null;
-    WholeTransactions held =
-        boundaries == null ? null : new WholeTransactions(boundaries, plan, store, tables);
-    StationStep stations = new StationStep(plan, new Desk(store, post, outlet));
-    boolean takesAhead = from == 0 && isLast() && boundaries == null && plan.takesAhead();
-    long[] counts = new long[2];
-    String batch = "";
-    while (messages.hasNext()) {
-      Row message = messages.next();
-      byte[] payload = message.getAs(BucketMessage.PAYLOAD);
-      int kind = message.getInt(BucketMessage.KIND);
-      switch (kind) {
-        case BucketMessage.CONTROL -> {
-          JsonNode told = Json.parse(new String(payload, StandardCharsets.UTF_8));
+  public Batch begin(int bucket, BucketStore store) {
+    return new ChangeBatch(bucket, store);
+  }
+
+  private final class ChangeBatch implements Batch {
+    private final int bucket;
+    private final Plan plan = handle.borrow();
+    private final List<Message> out = new ArrayList<>();
+    private final Post post = new Post(plan, buckets);
+    private final Outlet outlet = new Outlet(plan);
+    private final TableStep tables;
+    private final WholeTransactions held;
+    private final StationStep stations;
+    private final boolean takesAhead;
+    private long absorbed;
+    private long dead;
+    private String batch = "";
+
+    ChangeBatch(int bucket, BucketStore store) {
+      this.bucket = bucket;
+      this.tables = from == 0 ? new TableStep(plan, store, post) : null;
+      this.held =
+          boundaries == null ? null : new WholeTransactions(boundaries, plan, store, tables);
+      this.stations = new StationStep(plan, new Desk(store, post, outlet));
+      this.takesAhead = from == 0 && isLast() && boundaries == null && plan.takesAhead();
+    }
+
+    @Override
+    public void take(Message message) {
+      switch (message.kind()) {
+        case Message.CONTROL -> {
+          JsonNode told = Json.parse(new String(message.payload(), StandardCharsets.UTF_8));
           batch = first(batch, told);
-          counts[0] += from == 0 ? told.path(PASSED).asLong() : 0;
-          forward(out, group, message, payload);
+          forward(message);
         }
-        case BucketMessage.SEGMENT -> {
-          counts[0] += read(payload, tables, held);
+        case Message.TAKEN -> absorbed += message.time();
+        case Message.SEGMENT -> {
+          absorbed += read(message.payload(), tables, held);
           if (takesAhead && tables.taken() >= most) {
             tables.run();
             settle(stations, post);
             stations.takeAhead(post.empty(0));
           }
         }
-        case BucketMessage.DEAD -> {
-          counts[1] += from == 0 ? 1 : 0;
-          forward(out, group, message, payload);
+        case Message.DEAD -> {
+          dead += from == 0 ? 1 : 0;
+          forward(message);
         }
-        case BucketMessage.PARCEL -> {
-          int level = (int) message.getLong(BucketMessage.TIME);
+        case Message.PARCEL -> {
+          int level = (int) message.time();
           if (step(level) < to) {
-            post.open(level, payload);
+            post.open(level, message.payload());
           } else {
-            forward(out, group, message, payload);
+            forward(message);
           }
         }
-        default -> forward(out, group, message, payload);
+        default -> forward(message);
       }
     }
-    outlet.name(batch);
-    if (from == 0) {
-      String waits = held == null ? "" : held.release();
-      tables.run();
-      add(out, group, BucketMessage.REPORT, report(group, counts, waits));
+
+    private void forward(Message message) {
+      if (!isLast() || message.kind() != Message.CONTROL) {
+        out.add(message);
+      }
     }
-    settle(stations, post);
-    if (!isLast()) {
+
+    @Override
+    public Iterator<Message> end() {
+      outlet.name(batch);
+      if (from == 0) {
+        String waits = held == null ? "" : held.release();
+        tables.run();
+        out.add(Message.of(bucket, Message.REPORT, report(bucket, absorbed, dead, waits)));
+      }
+      settle(stations, post);
+      if (isLast()) {
+        return new Ending(bucket, out.iterator(), stations.results(post.empty(0)), plan);
+      }
       handle.giveBack(plan);
       post.close(out);
       return out.iterator();
     }
-    return ending(out.iterator(), stations.results(post.empty(0)), plan);
   }
 
   /** Has the stations of the steps that run here settle their letters, but for those of level 0. */
@@ -142,29 +159,36 @@ final class ChangeEngine implements Engine {
   }
 
   /** Messages, then results; the plan is given back behind the last of them. */
-  private Iterator<Row> ending(Iterator<Row> out, Iterator<byte[]> results, Plan plan) {
-    return new Iterator<>() {
-      private boolean isOver;
+  private final class Ending implements Iterator<Message> {
+    private final int bucket;
+    private final Iterator<Message> out;
+    private final Iterator<byte[]> results;
+    private final Plan plan;
+    private boolean isOver;
 
-      @Override
-      public boolean hasNext() {
-        if (out.hasNext() || results.hasNext()) {
-          return true;
-        }
-        if (!isOver) {
-          handle.giveBack(plan);
-          isOver = true;
-        }
-        return false;
-      }
+    Ending(int bucket, Iterator<Message> out, Iterator<byte[]> results, Plan plan) {
+      this.bucket = bucket;
+      this.out = out;
+      this.results = results;
+      this.plan = plan;
+    }
 
-      @Override
-      public Row next() {
-        return out.hasNext()
-            ? out.next()
-            : RowFactory.create(BucketMessage.PANES, results.next());
+    @Override
+    public boolean hasNext() {
+      if (out.hasNext() || results.hasNext()) {
+        return true;
       }
-    };
+      if (!isOver) {
+        handle.giveBack(plan);
+        isOver = true;
+      }
+      return false;
+    }
+
+    @Override
+    public Message next() {
+      return out.hasNext() ? out.next() : Message.of(bucket, Message.RESULTS, results.next());
+    }
   }
 
   /** Takes the changes of a table; returns how many records they were. */
@@ -186,22 +210,6 @@ final class ChangeEngine implements Engine {
     return records;
   }
 
-  private void forward(List<Row> out, int group, Row message, byte[] payload) {
-    if (!isLast()) {
-      long time = message.getLong(BucketMessage.TIME);
-      out.add(RowFactory.create(group, message.getInt(BucketMessage.KIND), 0L, time, payload));
-    } else if (message.getInt(BucketMessage.KIND) != BucketMessage.CONTROL) {
-      out.add(RowFactory.create(message.getInt(BucketMessage.KIND), payload));
-    }
-  }
-
-  private void add(List<Row> out, int group, int kind, byte[] payload) {
-    out.add(
-        isLast()
-            ? RowFactory.create(kind, payload)
-            : RowFactory.create(group, kind, 0L, 0L, payload));
-  }
-
   /** The first input with news, and the last knot of it: together they name the batch. */
   private static String first(String known, JsonNode node) {
     JsonNode knots = node.path("knots");
@@ -212,12 +220,12 @@ final class ChangeEngine implements Engine {
     return known.isEmpty() || name.compareTo(known) < 0 ? name : known;
   }
 
-  private byte[] report(int group, long[] counts, String waits) {
+  private static byte[] report(int bucket, long absorbed, long dead, String waits) {
     return Json.object()
-        .put("bucket", Buckets.ofGroup(group, buckets))
-        .put("absorbed", counts[0])
+        .put("bucket", bucket)
+        .put("absorbed", absorbed)
         .put("late", 0)
-        .put("dead", counts[1])
+        .put("dead", dead)
         .put("waits", waits)
         .toString()
         .getBytes(StandardCharsets.UTF_8);

@@ -2,7 +2,7 @@ package weft.kernel.change;
 
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * What a station works with in a batch.

@@ -2,7 +2,7 @@ package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import weft.kernel.bytes.Blob;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * The rows of a bucket that were deleted last. They are remembered, so that an older change which

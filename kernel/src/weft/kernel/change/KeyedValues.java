@@ -12,7 +12,7 @@ import java.util.function.BiConsumer;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
 import weft.kernel.bytes.Slice;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * Any number of values by key, of which a change reads and writes a few.

@@ -13,7 +13,6 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.hash.RecordHash;
-import weft.kernel.json.Json;
 import weft.kernel.spark.RowWriter;
 
 /**
@@ -21,7 +20,7 @@ import weft.kernel.spark.RowWriter;
  * those that have the values which it left out, and what empties the table.
  *
  * <p>In: the rows of a changing stream, in which those with the same key follow one another. Out:
- * some of them, and a control row that says how many were passed over.
+ * some of them, and a row that says how many were passed over ({@link TableRows#PASSED}).
  */
 public final class NewestRows implements FlatMapFunction<Iterator<InternalRow>, InternalRow> {
   private static final long serialVersionUID = 1;
@@ -34,7 +33,7 @@ public final class NewestRows implements FlatMapFunction<Iterator<InternalRow>, 
   private final StructType weftType;
 
   /**
-   * @param schema the columns of the stream, and that of control rows
+   * @param schema the columns of the stream
    * @param key the names of those that are its key
    */
   public NewestRows(StructType schema, List<String> key) {
@@ -169,10 +168,11 @@ public final class NewestRows implements FlatMapFunction<Iterator<InternalRow>, 
     }
 
     private InternalRow told() {
-      String text =
-          Json.object().put("bucket", 0).put(ChangeEngine.PASSED, passed).toString();
+      Object[] said = new Object[changeType.size()];
+      said[changeType.fieldIndex("op")] = TableRows.PASSED;
+      said[changeType.fieldIndex("position")] = UTF8String.fromString(Long.toString(passed));
       Object[] values = new Object[schema.size()];
-      values[schema.fieldIndex(RecordHash.CONTROL)] = UTF8String.fromString(text);
+      values[change] = new GenericInternalRow(said);
       return new GenericInternalRow(values);
     }
   }

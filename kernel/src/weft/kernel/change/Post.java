@@ -2,14 +2,12 @@ package weft.kernel.change;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Slice;
-import weft.kernel.window.bucket.BucketMessage;
-import weft.kernel.window.bucket.Buckets;
+import weft.kernel.operator.Message;
+import weft.kernel.operator.Buckets;
 
 /**
  * The letters that a bucket writes in a batch: those of a step that it runs itself go into its own
@@ -17,7 +15,7 @@ import weft.kernel.window.bucket.Buckets;
  */
 public final class Post {
   private final Plan plan;
-  private final int[] groups;
+  private final int buckets;
   private final List<List<Letter>> trays = new ArrayList<>();
   private final Blob[][] parcels;
   private final boolean isAlone;
@@ -25,7 +23,7 @@ public final class Post {
   /** With one bucket only there is nobody to send parcels to. */
   Post(Plan plan, int buckets) {
     this.plan = plan;
-    this.groups = Buckets.groups(buckets);
+    this.buckets = buckets;
     this.isAlone = buckets == 1;
     this.parcels = new Blob[plan.depth() + 1][buckets];
     for (int level = 0; level <= plan.depth(); level++) {
@@ -48,7 +46,7 @@ public final class Post {
       trays.get(level).add(letter);
       return;
     }
-    int bucket = Buckets.of(hash(letter.station(), letter.link()), groups.length);
+    int bucket = Buckets.of(hash(letter.station(), letter.link()), buckets);
     Blob parcel = parcels[level][bucket];
     if (parcel == null) {
       parcel = parcels[level][bucket] = new Blob();
@@ -70,18 +68,12 @@ public final class Post {
   }
 
   /** The parcels, as messages. */
-  void close(List<Row> out) {
+  void close(List<Message> out) {
     for (int level = 0; level < parcels.length; level++) {
-      for (int bucket = 0; bucket < groups.length; bucket++) {
+      for (int bucket = 0; bucket < buckets; bucket++) {
         Blob parcel = parcels[level][bucket];
         if (parcel != null) {
-          out.add(
-              RowFactory.create(
-                  groups[bucket],
-                  BucketMessage.PARCEL,
-                  0L,
-                  (long) level,
-                  parcel.toArray()));
+          out.add(new Message(bucket, Message.PARCEL, 0, level, parcel.toArray()));
         }
       }
     }

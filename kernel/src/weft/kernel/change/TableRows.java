@@ -9,21 +9,20 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
-import weft.kernel.spark.Inputs;
-import weft.kernel.spark.RowGenerator;
+import weft.kernel.operator.Buckets;
+import weft.kernel.operator.Columns;
+import weft.kernel.operator.Message;
+import weft.kernel.operator.Router;
 import weft.kernel.spark.RowWriter;
-import weft.kernel.window.bucket.BucketMessage;
-import weft.kernel.window.bucket.Buckets;
-import weft.kernel.window.plan.Mail;
 
 /**
  * Sends the changes of one table to the buckets of their keys, many in one message.
  *
- * <p>In: the control text, the knot, what the row says of the change (op, position, snapshot, kept
+ * <p>In: the knot, what the row says of the change (op, position, snapshot, kept
  * columns), its id, its dead letter where its columns cannot be computed, then the columns of the
  * key and those that are needed.
  */
-final class TableRows extends RowGenerator {
+final class TableRows extends Router {
   private static final long serialVersionUID = 1;
 
   /** What a change is for: flags. */
@@ -35,15 +34,14 @@ final class TableRows extends RowGenerator {
   /** Of a record that is one of its transaction, whatever becomes of it. */
   static final int TELLS = 8;
 
-  private static final int CONTROL_AT = 0;
-  private static final int KNOT_AT = 1;
-  private static final int OP_AT = 2;
-  private static final int POSITION_AT = 3;
-  private static final int SNAPSHOT_AT = 4;
-  private static final int KEPT_AT = 5;
-  private static final int ID_AT = 6;
-  private static final int DEAD_AT = 7;
-  static final int HEAD = 8;
+  private static final int KNOT_AT = 0;
+  private static final int OP_AT = 1;
+  private static final int POSITION_AT = 2;
+  private static final int SNAPSHOT_AT = 3;
+  private static final int KEPT_AT = 4;
+  private static final int ID_AT = 5;
+  private static final int DEAD_AT = 6;
+  static final int HEAD = 7;
 
   /** Where transactions are held: the one that made the change, and the partition it came by. */
   private static final int TRANSACTION_AT = HEAD;
@@ -53,90 +51,82 @@ final class TableRows extends RowGenerator {
 
   private static final int LONGEST_NUMBER = 19;
   private static final int MOST_BYTES = 1 << 20;
+  /** The op of a row that is no change: its position says how many changes were passed over. */
+  static final UTF8String PASSED = UTF8String.fromString("passed");
+
   private static final UTF8String DELETED = UTF8String.fromString("d");
   private static final UTF8String TRUNCATED = UTF8String.fromString("t");
   private static final UTF8String LAST = UTF8String.fromString("last");
 
-  private final String identity;
+  private final Columns columns;
   private final int buckets;
   private final int table;
   private final int keys;
-  private final StructType columns;
+  private final StructType kept;
   private final boolean holds;
 
   private transient RowWriter keyOf;
   private transient RowWriter rowOf;
-  private transient RowWriter deadOf;
-  private transient Mail mail;
   private transient Blob[] parcels;
   private transient byte[] transaction;
   private transient int partition;
 
   /**
+   * @param kept the columns of the table that are needed, which stand behind the key
    * @param holds whether changes wait for the rest of their transaction, which they then tell too
    */
   TableRows(
-      Inputs inputs,
-      String identity,
-      int buckets,
-      int table,
-      int keys,
-      StructType columns,
-      boolean holds) {
-    super(inputs, BucketMessage.IN, identity + table);
-    this.identity = identity;
+      Columns columns, int buckets, int table, int keys, StructType kept, boolean holds) {
+    this.columns = columns;
     this.buckets = buckets;
     this.table = table;
     this.keys = keys;
-    this.columns = columns;
+    this.kept = kept;
     this.holds = holds;
-  }
-
-  @Override
-  protected RowGenerator over(Inputs replaced) {
-    return new TableRows(replaced, identity, buckets, table, keys, columns, holds);
   }
 
   private void open() {
     int head = holds ? HELD_HEAD : HEAD;
-    keyOf = inputs().writer(head, head + keys);
-    rowOf = inputs().writer(head + keys, inputs().size());
-    deadOf = inputs().writer(DEAD_AT, DEAD_AT + 1);
-    mail = new Mail(buckets);
+    keyOf = columns.writer(head, head + keys);
+    rowOf = columns.writer(head + keys, columns.size());
+  }
+
+  @Override
+  protected void begin() {
+    if (keyOf == null) {
+      open();
+    }
     parcels = new Blob[buckets];
   }
 
   @Override
-  protected Iterator<InternalRow> take(InternalRow row) {
-    if (keyOf == null) {
-      open();
+  protected Iterator<Message> take(InternalRow row) {
+    UTF8String op = text(OP_AT, row);
+    if (PASSED.equals(op)) {
+      long rows = Long.parseLong(text(POSITION_AT, row).toString());
+      return one(new Message(0, Message.TAKEN, 0, rows, new byte[0]));
     }
-    UTF8String control = (UTF8String) inputs().value(CONTROL_AT, row);
-    if (control != null) {
-      return Mail.one(mail.control(control));
-    }
-    UTF8String op = (UTF8String) inputs().value(OP_AT, row);
     byte[] key = keyOf.toBytes(row);
     int bucket = Buckets.of(Post.hash(table, key), buckets);
     boolean isGone = DELETED.equals(op);
     boolean isEmptied = empties(op);
     boolean isJudged = holds || !isGone && !isEmptied;
-    boolean isDead = isJudged && inputs().value(DEAD_AT, row) != null;
-    UTF8String position = (UTF8String) inputs().value(POSITION_AT, row);
+    boolean isDead = isJudged && !row.isNullAt(DEAD_AT);
+    UTF8String position = text(POSITION_AT, row);
     byte[] written = isGone || isEmptied ? null : rowOf.toBytes(row);
     Changed change =
         Changed.of(
             key,
             position == null ? null : position.getBytes(),
-            (Long) inputs().value(KNOT_AT, row),
-            offset((UTF8String) inputs().value(ID_AT, row)),
+            row.getLong(KNOT_AT),
+            offset(text(ID_AT, row)),
             written,
-            kept((ArrayData) inputs().value(KEPT_AT, row)));
-    UTF8String snapshot = (UTF8String) inputs().value(SNAPSHOT_AT, row);
+            kept((ArrayData) columns.value(KEPT_AT, row)));
+    UTF8String snapshot = text(SNAPSHOT_AT, row);
     int tells = 0;
     if (holds) {
       transaction = snapshot == null ? bytes(TRANSACTION_AT, row) : null;
-      partition = (Integer) inputs().value(PARTITION_AT, row);
+      partition = row.getInt(PARTITION_AT);
       tells = TELLS;
     }
     if (isEmptied || endsSnapshot(position, snapshot)) {
@@ -150,20 +140,20 @@ final class TableRows extends RowGenerator {
       if (holds) {
         put(bucket, TELLS, change.asMark());
       }
-      return Mail.one(dead(row, bucket));
+      return one(dead(row, bucket));
     }
     if (!isEmptied) {
       put(bucket, CHANGES | COUNTS | tells, change);
     }
     return parcels[bucket] != null && parcels[bucket].position() > MOST_BYTES
-        ? Mail.one(send(bucket))
+        ? one(send(bucket))
         : NONE;
   }
 
-  private InternalRow send(int bucket) {
+  private Message send(int bucket) {
     byte[] parcel = parcels[bucket].toArray();
     parcels[bucket] = null;
-    return mail.message(bucket, BucketMessage.SEGMENT, 0, 0, parcel);
+    return Message.of(bucket, Message.SEGMENT, parcel);
   }
 
   private void put(int bucket, int kind, Changed change) {
@@ -179,20 +169,24 @@ final class TableRows extends RowGenerator {
     }
   }
 
-  private InternalRow dead(InternalRow row, int bucket) {
-    UnsafeRow letter = deadOf.write(row).getStruct(0, deadColumns());
+  private Message dead(InternalRow row, int bucket) {
+    UnsafeRow letter = (UnsafeRow) row.getStruct(DEAD_AT, deadColumns());
     Blob out = new Blob();
     out.putLong(letter.getSizeInBytes());
     out.putRaw(letter.getBaseObject(), letter.getBaseOffset(), letter.getSizeInBytes());
-    return mail.message(bucket, BucketMessage.DEAD, 0, 0, out.toArray());
+    return Message.of(bucket, Message.DEAD, out.toArray());
   }
 
   private int deadColumns() {
-    return ((StructType) inputs().type(DEAD_AT)).size();
+    return ((StructType) columns.type(DEAD_AT)).size();
   }
 
-  private byte[] bytes(int at, InternalRow row) {
-    UTF8String text = (UTF8String) inputs().value(at, row);
+  private static UTF8String text(int at, InternalRow row) {
+    return row.isNullAt(at) ? null : row.getUTF8String(at);
+  }
+
+  private static byte[] bytes(int at, InternalRow row) {
+    UTF8String text = text(at, row);
     return text == null ? null : text.getBytes();
   }
 
@@ -228,17 +222,17 @@ final class TableRows extends RowGenerator {
     List<Integer> found = new ArrayList<>();
     for (int at = 0; at < names.numElements(); at++) {
       String name = names.getUTF8String(at).toString();
-      if (columns.getFieldIndex(name).isDefined()) {
-        found.add(columns.fieldIndex(name));
+      if (kept.getFieldIndex(name).isDefined()) {
+        found.add(kept.fieldIndex(name));
       }
     }
     return found.stream().mapToInt(Integer::intValue).toArray();
   }
 
   @Override
-  protected Iterator<InternalRow> finish() {
-    List<InternalRow> out = new ArrayList<>();
-    for (int bucket = 0; parcels != null && bucket < buckets; bucket++) {
+  protected Iterator<Message> end() {
+    List<Message> out = new ArrayList<>();
+    for (int bucket = 0; bucket < buckets; bucket++) {
       if (parcels[bucket] != null) {
         out.add(send(bucket));
       }

@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * The rows of the tables by their keys: whatever order changes come in, the one with the highest
@@ -93,11 +93,9 @@ final class TableStep {
     mark.write(out);
     store.put(name, out.toArray());
     byte[] prefix = rowName(table, new byte[0]);
-    for (byte[] key : store.keys()) {
-      if (Arrays.equals(prefix, 0, prefix.length, key, 0, Math.min(prefix.length, key.length))) {
-        byte[] row = Arrays.copyOfRange(key, prefix.length, key.length);
-        changes.get(table).computeIfAbsent(UTF8String.fromBytes(row), each -> new ArrayList<>());
-      }
+    for (byte[] key : store.keys(prefix)) {
+      byte[] row = Arrays.copyOfRange(key, prefix.length, key.length);
+      changes.get(table).computeIfAbsent(UTF8String.fromBytes(row), each -> new ArrayList<>());
     }
     return mark;
   }

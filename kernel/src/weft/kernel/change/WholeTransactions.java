@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
 import weft.kernel.spark.RowBytes;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * Holds changes back until all of their transaction are there, and lets transactions go in the

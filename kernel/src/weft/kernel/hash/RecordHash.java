@@ -17,7 +17,6 @@ import weft.kernel.bytes.Sha256;
  */
 public final class RecordHash {
   public static final String WEFT = "_weft";
-  public static final String CONTROL = "_control";
   private static final int HASH_BYTES = 32;
 
   private final CanonicalForm.Fields user;
@@ -44,26 +43,17 @@ public final class RecordHash {
   private RecordHash(StructType schema, HashTree tree) {
     this.tree = tree;
     StructField[] fields = schema.fields();
-    this.columns = (int) Arrays.stream(fields).takeWhile(field -> !isSystem(field.name())).count();
-    if (Arrays.stream(fields).skip(columns).anyMatch(field -> !isSystem(field.name()))) {
+    this.columns =
+        (int) Arrays.stream(fields).takeWhile(field -> !field.name().equals(WEFT)).count();
+    if (Arrays.stream(fields).skip(columns).anyMatch(field -> !field.name().equals(WEFT))) {
       throw new IllegalArgumentException(
-          "The columns "
-              + WEFT
-              + " and "
-              + CONTROL
-              + " must come last in "
-              + schema.simpleString()
-              + ".");
+          "The column " + WEFT + " must come last in " + schema.simpleString() + ".");
     }
     this.user = new CanonicalForm.Fields(Arrays.copyOf(fields, columns));
     this.system = schema.getFieldIndex(WEFT).isDefined() ? schema.fieldIndex(WEFT) : -1;
     StructType inner = system < 0 ? new StructType() : (StructType) fields[system].dataType();
     this.id = inner.getFieldIndex("id").isDefined() ? inner.fieldIndex("id") : -1;
     this.systemRow = new UnsafeRow(inner.length());
-  }
-
-  private static boolean isSystem(String name) {
-    return name.equals(WEFT) || name.equals(CONTROL);
   }
 
   public void add(UnsafeRow row) {

@@ -6,26 +6,29 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.change.Attach;
 import weft.kernel.change.Plan;
 import weft.kernel.change.View;
 import weft.kernel.json.Json;
+import weft.kernel.operator.Operator;
 
-/** Attaches a product to the streams of its tables: documents that have changed, and a report. */
+/** Makes an operator of a product over the streams of its tables: documents that have changed. */
 public final class Assemble {
   private Assemble() {}
 
   /**
-   * The documents of a product.
+   * What keeps up the documents of a product.
    *
-   * @param tables the stream of each table, with control rows among its rows
+   * @param schemas those of the streams of its tables, as JSON
    * @param specJson the tables and nodes of the product, as {@code products/attach.py} writes them
    */
-  public static Dataset<Row> attach(List<Dataset<Row>> tables, String specJson) {
+  public static Operator attach(SparkSession spark, List<String> schemas, String specJson) {
     JsonNode spec = Json.parse(specJson);
-    List<Dataset<Row>> forms = Attach.forms(tables, spec);
+    List<Dataset<Row>> streams = Attach.streams(spark, schemas);
+    List<Dataset<Row>> forms = Attach.forms(streams, spec);
     List<List<View>> views = new ArrayList<>();
     forms.forEach(form -> views.add(new ArrayList<>()));
     JsonNode declared = spec.get("nodes");
@@ -45,7 +48,7 @@ public final class Assemble {
     StructType key = tree.root().view().linkType();
     int[] keyAt = IntStream.range(0, key.size()).toArray();
     Plan.Result result = new Plan.Result(tree.root().type(), key, keyAt);
-    return Attach.run(tables, specJson, new Plan(found, stations, result));
+    return Attach.run(streams, spec, new Plan(found, stations, result));
   }
 
   private static Node node(int number, JsonNode spec, Dataset<Row> form, Node[] nodes) {

@@ -4,7 +4,7 @@ import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
 import weft.kernel.change.KeyedValues;
 import weft.kernel.change.Station;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * What is kept of one node under one link: the rows that have it, the parents that look there, and

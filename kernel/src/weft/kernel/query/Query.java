@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
@@ -14,23 +15,25 @@ import weft.kernel.change.Plan;
 import weft.kernel.change.Station;
 import weft.kernel.change.View;
 import weft.kernel.json.Json;
+import weft.kernel.operator.Operator;
 
-/** Attaches a query to the streams that it reads: results that have changed, and a report. */
+/** Makes an operator of a query over the streams that it reads: results that have changed. */
 public final class Query {
   private Query() {}
 
   /**
-   * The results of a join, of groups, or of the first rows.
+   * What keeps up the results of a join, of groups, or of the first rows.
    *
-   * @param tables the streams, with control rows among their rows
+   * @param schemas those of the streams, as JSON
    * @param specJson the query, as {@code queries/compiled.py} writes it
    */
-  public static Dataset<Row> attach(List<Dataset<Row>> tables, String specJson) {
+  public static Operator attach(SparkSession spark, List<String> schemas, String specJson) {
     JsonNode spec = Json.parse(specJson);
+    List<Dataset<Row>> streams = Attach.streams(spark, schemas);
     JsonNode query = spec.get("query");
     boolean isGroup = query.get("type").textValue().equals("group");
     int heart = isGroup ? 0 : 1; // the results of a group are its own
-    List<Dataset<Row>> forms = Attach.forms(tables, spec);
+    List<Dataset<Row>> forms = Attach.forms(streams, spec);
     List<View> views = new ArrayList<>();
     List<Plan.Table> found = new ArrayList<>();
     for (int table = 0; table < forms.size(); table++) {
@@ -39,7 +42,7 @@ public final class Query {
       found.add(new Plan.Table(forms.get(table).schema(), List.of(view)));
     }
     Plan plan = isGroup ? group(query, views.get(0), found) : rows(query, views, found);
-    return Attach.run(tables, specJson, plan);
+    return Attach.run(streams, spec, plan);
   }
 
   private static Plan group(JsonNode query, View view, List<Plan.Table> tables) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /**
  * Any number of values in their order, those that are level by the keys of their rows.

@@ -10,7 +10,7 @@ import weft.kernel.change.Station;
 import weft.kernel.change.View;
 import weft.kernel.window.aggregate.Accumulator;
 import weft.kernel.window.aggregate.Aggregate;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /** The aggregates of groups, from which rows can be taken out again. */
 final class Tally implements Serializable {

@@ -45,6 +45,11 @@ public final class BoundColumns implements Serializable {
     return spark.createDataFrame(context.<Row>emptyRDD(), type);
   }
 
+  /** No rows of a form that is written as JSON; any of its columns may be null. */
+  public static Dataset<Row> form(SparkSession spark, String schema) {
+    return form(spark, ((StructType) StructType.fromJson(schema)).asNullable());
+  }
+
   /** These columns of rows of a form. */
   public static BoundColumns of(Dataset<Row> form, List<Column> columns) {
     Dataset<Row> selected = form.select(columns.toArray(new Column[0]));

@@ -3,7 +3,7 @@ package weft.kernel.spark;
 import java.io.Serializable;
 import java.util.Iterator;
 import java.util.List;
-import java.util.UUID;
+import org.apache.spark.Partition;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.rdd.RDD;
@@ -13,8 +13,11 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeAndComment;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
-import org.apache.spark.sql.execution.BufferedRowIterator;
-import org.apache.spark.sql.execution.LogicalRDD;
+import org.apache.spark.sql.execution.ColumnarToRowExec;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.FilterExec;
+import org.apache.spark.sql.execution.GenerateExec;
+import org.apache.spark.sql.execution.InputAdapter;
 import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.RDDScanExec;
 import org.apache.spark.sql.execution.SparkPlan;
@@ -24,7 +27,6 @@ import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
-import weft.kernel.bytes.Lent;
 
 /**
  * What a frame makes of the rows of a batch, as the code that Spark has generated for it. To plan
@@ -34,31 +36,41 @@ import weft.kernel.bytes.Lent;
 public final class FrameCode {
   private final StructType batch;
   private final StructType schema;
-  private final CodeAndComment code;
-  private final Lent<Object[]> references;
+  private final CodedRows code;
+
+  /** How files are read; null where rows come from tasks. */
+  private final FileScan scan;
 
   /** Held, never read: tasks count with copies of these, and Spark forgets what nobody holds. */
   @SuppressWarnings("unused")
   private final Object[] counters;
 
   private FrameCode(
-      StructType batch, StructType schema, CodeAndComment code, Object[] references) {
+      StructType batch,
+      StructType schema,
+      CodeAndComment code,
+      Object[] references,
+      FileScan scan) {
     this.batch = batch;
     this.schema = schema;
-    this.code = code;
-    this.references = new Lent<>(UUID.randomUUID().toString(), references);
+    this.code = new CodedRows(code, references);
+    this.scan = scan;
     this.counters = references;
   }
 
   /**
-   * The code of a frame over that of a batch; null where it does more than to compute columns of
-   * each row, or Spark does not compile it whole.
+   * The code of a frame over that of a batch; null where it does more than to go through its rows
+   * one by one, or Spark does not compile it whole.
    */
   public static FrameCode of(Dataset<Row> batch, Dataset<Row> frame) {
     var made = (org.apache.spark.sql.classic.Dataset<Row>) frame;
-    if (rowsOf(batch) == null
-        || !(made.queryExecution().executedPlan() instanceof WholeStageCodegenExec stage)
-        || !selects(stage.child())) {
+    if (!(made.queryExecution().executedPlan() instanceof WholeStageCodegenExec stage)) {
+      return null;
+    }
+    SparkPlan leaf = leaf(stage.child());
+    boolean isScan = leaf instanceof FileSourceScanExec && BatchFrame.filesOf(batch) != null;
+    boolean isMade = leaf instanceof RDDScanExec && BatchFrame.rowsOf(batch) != null;
+    if (!isScan && !isMade) {
       return null;
     }
     Tuple2<CodegenContext, CodeAndComment> generated = stage.doCodeGen();
@@ -71,24 +83,30 @@ public final class FrameCode {
       return null;
     }
     List<Object> references = CollectionConverters.asJava(generated._1().references());
-    return new FrameCode(batch.schema(), frame.schema(), generated._2(), references.toArray());
+    return new FrameCode(
+        batch.schema(),
+        frame.schema(),
+        generated._2(),
+        references.toArray(),
+        isScan ? new FileScan(batch.sparkSession(), (FileSourceScanExec) leaf) : null);
   }
 
-  private static boolean selects(SparkPlan plan) {
-    return plan instanceof ProjectExec project
-        ? selects(project.child())
-        : plan instanceof RDDScanExec;
-  }
-
-  /** The rows of a batch as its query has planned them; null for a frame that is no batch. */
-  private static RDD<InternalRow> rowsOf(Dataset<Row> batch) {
-    var frame = (org.apache.spark.sql.classic.Dataset<Row>) batch;
-    return frame.logicalPlan() instanceof LogicalRDD rows ? rows.rdd() : null;
+  /** Where the rows of a plan come from; null of one that does not take them one by one. */
+  private static SparkPlan leaf(SparkPlan plan) {
+    if (plan instanceof ProjectExec || plan instanceof FilterExec || plan instanceof GenerateExec) {
+      return leaf(plan.children().head());
+    }
+    if (plan instanceof ColumnarToRowExec rows && rows.child() instanceof InputAdapter columns) {
+      return columns.child();
+    }
+    return plan instanceof RDDScanExec ? plan : null;
   }
 
   /** Whether code can be run on the rows of a batch: they have the columns it was made for. */
   public static boolean fits(FrameCode code, Dataset<Row> batch) {
-    return rowsOf(batch) != null && batch.schema().equals(code.batch);
+    boolean isFromHere =
+        code.scan == null ? BatchFrame.rowsOf(batch) != null : BatchFrame.filesOf(batch) != null;
+    return isFromHere && batch.schema().equals(code.batch);
   }
 
   /** The columns of what it makes. */
@@ -96,10 +114,21 @@ public final class FrameCode {
     return schema;
   }
 
+  private RDD<InternalRow> partitions(Dataset<Row> rows) {
+    return scan == null
+        ? BatchFrame.rowsOf(rows)
+        : scan.of(rows.sparkSession(), BatchFrame.filesOf(rows));
+  }
+
+  /** What it makes of the rows of a batch; each is gone when the next is asked for. */
+  RDD<InternalRow> rows(Dataset<Row> batch) {
+    return new CodedRdd(partitions(batch), code);
+  }
+
   /** Runs it on a batch, and a task on what it makes of each partition; gives all answers. */
   public <T> List<T> collect(
       Dataset<Row> rows, Function2<Integer, Iterator<InternalRow>, T> task) {
-    RDD<InternalRow> partitions = rowsOf(rows);
+    RDD<InternalRow> partitions = partitions(rows);
     if (partitions.getNumPartitions() == 0) {
       return List.of();
     }
@@ -108,7 +137,7 @@ public final class FrameCode {
             .sparkContext()
             .runJob(
                 partitions,
-                new Coded<>(code, references, task),
+                new Coded<>(code, task),
                 ClassTag$.MODULE$.<Object>apply(Object.class));
     @SuppressWarnings("unchecked")
     List<T> found = (List<T>) List.of((Object[]) answers);
@@ -121,49 +150,48 @@ public final class FrameCode {
       implements Serializable {
     private static final long serialVersionUID = 1;
 
-    private final CodeAndComment code;
-    private final Lent<Object[]> references;
+    private final CodedRows code;
     private final Function2<Integer, Iterator<InternalRow>, T> task;
 
-    Coded(
-        CodeAndComment code,
-        Lent<Object[]> references,
-        Function2<Integer, Iterator<InternalRow>, T> task) {
+    Coded(CodedRows code, Function2<Integer, Iterator<InternalRow>, T> task) {
       this.code = code;
-      this.references = references;
       this.task = task;
     }
 
     @Override
-    @SuppressWarnings({"rawtypes", "unchecked"}) // Java has no arrays of types with parameters
     public Object apply(TaskContext context, scala.collection.Iterator<InternalRow> rows) {
-      Object[] borrowed = references.borrow();
-      BufferedRowIterator made =
-          (BufferedRowIterator) CodeGenerator.compile(code)._1().generate(borrowed);
-      made.init(context.partitionId(), new scala.collection.Iterator[] {rows});
       try {
-        T answer = task.call(context.partitionId(), new Made(made));
-        references.giveBack(borrowed);
-        return answer;
+        return task.call(context.partitionId(), code.over(context.partitionId(), rows));
       } catch (Exception e) {
         throw Sneaky.raise(e);
       }
     }
   }
 
-  private record Made(BufferedRowIterator rows) implements Iterator<InternalRow> {
-    @Override
-    public boolean hasNext() {
-      try {
-        return rows.hasNext();
-      } catch (java.io.IOException e) {
-        throw Sneaky.raise(e);
-      }
+  /** The same as partitions that other tasks go on from. */
+  private static final class CodedRdd extends RDD<InternalRow> {
+    private static final long serialVersionUID = 1;
+
+    private final CodedRows code;
+
+    CodedRdd(RDD<InternalRow> rows, CodedRows code) {
+      super(rows, ClassTag$.MODULE$.apply(InternalRow.class));
+      this.code = code;
     }
 
     @Override
-    public InternalRow next() {
-      return rows.next();
+    public Partition[] getPartitions() {
+      return rows().partitions();
+    }
+
+    @Override
+    public scala.collection.Iterator<InternalRow> compute(Partition part, TaskContext context) {
+      return CollectionConverters.asScala(
+          code.over(part.index(), rows().iterator(part, context)));
+    }
+
+    private RDD<InternalRow> rows() {
+      return firstParent(ClassTag$.MODULE$.apply(InternalRow.class));
     }
   }
 }

@@ -1,14 +1,34 @@
 package weft.kernel.spark;
 
+import java.util.Optional;
+import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
 
 /** What a session knows beside what its public interface tells. */
 public final class Sessions {
+  private static final String JOB_GROUP = "spark.jobGroup.id";
+
   private Sessions() {}
 
   /** Hadoop's settings with those of the session over them. */
   public static Configuration hadoopConf(SparkSession spark) {
     return ((org.apache.spark.sql.classic.SparkSession) spark).sessionState().newHadoopConf();
+  }
+
+  /** The run of a streaming query that this thread runs a batch of, if it does. */
+  public static Optional<UUID> query(SparkSession spark) {
+    // Spark cancels the jobs of a query by this, and names them so for nothing else of ours.
+    String group = context(spark).getLocalProperty(JOB_GROUP);
+    return context(spark).getLocalProperty(StreamExecution.QUERY_ID_KEY()) == null
+        ? Optional.empty()
+        : Optional.of(UUID.fromString(group));
+  }
+
+  /** The Spark that a session runs on. */
+  public static SparkContext context(SparkSession spark) {
+    return ((org.apache.spark.sql.classic.SparkSession) spark).sparkContext();
   }
 }

@@ -3,9 +3,11 @@
  *
  * <p>Here are adapters, each with an interface that names nothing internal: {@link
  * weft.kernel.spark.FrameRows} runs a task over a frame's own rows, {@link
- * weft.kernel.spark.FrameCode} what was planned for one batch over those of the next; {@link
- * weft.kernel.spark.RowGenerator} with its {@link weft.kernel.spark.Inputs} is a step of ours
- * inside a plan; {@link weft.kernel.spark.Catalyst} makes columns; {@link
+ * weft.kernel.spark.FrameCode} what was planned for one batch over those of the next, whose rows
+ * are in a {@link weft.kernel.spark.BatchFrame}, of {@link weft.kernel.spark.KnownFiles} if they
+ * lie in files; {@link weft.kernel.spark.Exchange} takes what tasks send to those of a next step,
+ * which have {@link weft.kernel.spark.OpenState} in {@link weft.kernel.spark.StateStores}; {@link
+ * weft.kernel.spark.Catalyst} makes columns; {@link
  * weft.kernel.spark.RowWriter}, {@link weft.kernel.spark.RowBytes}, {@link
  * weft.kernel.spark.RowOrder}, {@link weft.kernel.spark.ValueHash} and {@link
  * weft.kernel.spark.DateText} are what Spark does to rows and values; {@link

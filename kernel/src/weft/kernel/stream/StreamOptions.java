@@ -14,7 +14,6 @@ import scala.jdk.javaapi.CollectionConverters;
  * @param maxRows how many rows a batch admits, 0 for all there are
  * @param maxKnots how many knots a batch admits, 0 for all there are
  * @param startKnot the last knot that is not read
- * @param buckets how many buckets get a control row per batch, 0 for none
  * @param query the query that reads it, which may wait here for more
  * @param wakes what its wait ends by: the tables and the ticks of all its sources
  * @param waitMillis how long it waits before Spark looks at all of its tables, 0 when it does not
@@ -28,7 +27,6 @@ public record StreamOptions(
     long maxRows,
     long maxKnots,
     long startKnot,
-    int buckets,
     String query,
     Set<String> wakes,
     long waitMillis,
@@ -50,7 +48,6 @@ public record StreamOptions(
         given.getLong("maxRows", 0),
         given.getLong("maxKnots", 0),
         given.getLong("startKnot", 0),
-        given.getInt("buckets", 0),
         given.getOrDefault("query", ""),
         Set.copyOf(Arrays.asList(given.getOrDefault("wakes", "").split("\n"))),
         given.getLong("waitMillis", 0),

@@ -2,10 +2,11 @@ package weft.kernel.change;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 
 /** The state of a bucket in a map, which counts how often it is written. */
 public final class MapStore implements BucketStore {
@@ -29,10 +30,19 @@ public final class MapStore implements BucketStore {
     values.remove(ByteBuffer.wrap(key));
   }
 
-  @Override
   public List<byte[]> keys() {
+    return keys(new byte[0]);
+  }
+
+  @Override
+  public List<byte[]> keys(byte[] prefix) {
     List<byte[]> found = new ArrayList<>();
-    values.keySet().forEach(key -> found.add(key.array()));
+    for (ByteBuffer key : values.keySet()) {
+      byte[] begin = Arrays.copyOf(key.array(), Math.min(prefix.length, key.capacity()));
+      if (Arrays.equals(begin, prefix)) {
+        found.add(key.array());
+      }
+    }
     return found;
   }
 }

@@ -5,12 +5,10 @@ import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.sources.StreamSourceProvider;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Map;
-import weft.kernel.hash.RecordHash;
 import weft.kernel.spark.Sneaky;
 import weft.kernel.stream.StreamOptions;
 
@@ -26,7 +24,7 @@ public final class StreamProvider implements StreamSourceProvider, DataSourceReg
   @Override
   public Tuple2<String, StructType> sourceSchema(
       SQLContext context, Option<StructType> schema, String provider, Map<String, String> options) {
-    return new Tuple2<>(NAME, schemaOf(schema, StreamOptions.of(options)));
+    return new Tuple2<>(NAME, StreamSource.MARK);
   }
 
   @Override
@@ -36,23 +34,19 @@ public final class StreamProvider implements StreamSourceProvider, DataSourceReg
       Option<StructType> schema,
       String provider,
       Map<String, String> options) {
-    StreamOptions chosen = StreamOptions.of(options);
     try {
-      return new StreamSource(context.sparkSession(), schemaOf(schema, chosen), chosen);
+      return new StreamSource(context.sparkSession(), schemaOf(schema), StreamOptions.of(options));
     } catch (IOException e) {
       throw Sneaky.raise(e);
     }
   }
 
-  private static StructType schemaOf(Option<StructType> schema, StreamOptions options) {
+  private static StructType schemaOf(Option<StructType> schema) {
     if (schema.isEmpty()) {
       throw new IllegalArgumentException(
           "A weft-stream is read with the schema that .schema() gives.");
     }
-    // Control rows have none of the stream's columns, and old files may lack some.
-    StructType columns = schema.get().asNullable();
-    return options.buckets() == 0
-        ? columns
-        : columns.add(RecordHash.CONTROL, DataTypes.StringType, true);
+    // Old files may lack some of its columns.
+    return schema.get().asNullable();
   }
 }

@@ -12,38 +12,30 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
-import org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning;
-import org.apache.spark.sql.catalyst.types.DataTypeUtils$;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.read.streaming.Offset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReadMaxRows;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
-import org.apache.spark.sql.execution.LogicalRDD;
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.LogicalRelation$;
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
-import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import weft.kernel.change.Attach;
 import weft.kernel.change.NewestRows;
 import weft.kernel.hash.RecordHash;
 import weft.kernel.json.Json;
+import weft.kernel.operator.InputBatch;
+import weft.kernel.spark.BatchFrame;
 import weft.kernel.spark.FrameRows;
+import weft.kernel.spark.KnownFiles;
 import weft.kernel.spark.Sessions;
 import weft.kernel.spark.Sneaky;
 import weft.kernel.stream.Newest;
@@ -52,16 +44,20 @@ import weft.kernel.stream.StreamOptions;
 import weft.kernel.stream.StreamReader;
 import weft.kernel.table.Commit;
 import weft.kernel.table.Compacted;
+import weft.kernel.table.DataFile;
 import weft.kernel.table.TableLog;
 import weft.kernel.table.Wake;
 
 /**
  * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled
- * back, and a control row per bucket that says which knots they are.
+ * back. For Spark it has no rows, which {@link OpenStreams} gives to whoever runs it.
  */
 public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   /** So many rows a task sorts, more or less. */
   private static final long ROWS_A_TASK = 1_000_000;
+
+  /** The column of Spark's batches. */
+  static final StructType MARK = new StructType().add("mark", DataTypes.IntegerType);
 
   private final SparkSession spark;
   private final StructType schema;
@@ -79,11 +75,12 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     this.wake = new Wake(options.query(), options.wakes());
     Path path = new Path(options.path());
     this.folder = path.getFileSystem(Sessions.hadoopConf(spark)).makeQualified(path);
+    OpenStreams.add(options, this);
   }
 
   @Override
   public StructType schema() {
-    return schema;
+    return MARK;
   }
 
   @Override
@@ -134,67 +131,67 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     }
   }
 
+  /** A batch of Spark's: it has no rows, and says only that there is one. */
   @Override
   public Dataset<Row> getBatch(
       Option<org.apache.spark.sql.execution.streaming.Offset> start,
       org.apache.spark.sql.execution.streaming.Offset end) {
-    try {
-      StreamOffset from =
-          start.isEmpty() ? reader.beginning() : StreamOffset.parse(start.get().json());
-      Wake.ran(options.query());
-      StreamOffset to = StreamOffset.parse(end.json());
-      List<Commit> knots = reader.knots(from, to);
-      ArrayNode listed = Json.array();
-      knots.forEach(
-          knot -> listed.addArray().add(knot.knot()).add(knot.weft().get("watermark")));
-      long rows = knots.stream().mapToLong(Commit::rows).sum();
-      boolean isMany = reader.startsWithNewest(from) && rows >= options.newest().leastRows();
-      List<LogicalPlan> parts = scans(reader.files(knots), from.knot(), to.knot(), !isMany);
-      if (isMany) {
-        parts = List.of(newest(parts, rows));
-      }
-      return Dataset$.MODULE$.ofRows(spark, plan(parts, listed));
-    } catch (IOException e) {
-      throw Sneaky.raise(e);
+    Wake.ran(options.query());
+    return Dataset$.MODULE$.ofRows(spark, BatchFrame.plan(spark, none(), MARK, true));
+  }
+
+  /** What there is between two offsets; {@link OpenStreams#batch} says how they are written. */
+  InputBatch batch(String start, String end) throws IOException {
+    StreamOffset from = start == null ? reader.beginning() : StreamOffset.parse(start);
+    StreamOffset to = end == null ? from : StreamOffset.parse(end);
+    List<Commit> knots = reader.knots(from, to);
+    ArrayNode listed = Json.array();
+    knots.forEach(knot -> listed.addArray().add(knot.knot()).add(knot.weft().get("watermark")));
+    long rows = knots.stream().mapToLong(Commit::rows).sum();
+    LogicalPlan plan = united(scans(reader.files(knots), from.knot(), to.knot()));
+    if (reader.startsWithNewest(from) && rows >= options.newest().leastRows()) {
+      plan = newest(plan, rows);
     }
+    String control = Json.object().set("knots", listed).toString();
+    return new InputBatch(Dataset$.MODULE$.ofRows(spark, plan), control, rows);
   }
 
   /** The files of knots in (after, upto]; of those that other knots share, their rows alone. */
-  private List<LogicalPlan> scans(
-      List<Compacted> files, long after, long upto, boolean isStreaming) {
-    KnotFiles whole = new KnotFiles(folder);
-    KnotFiles shared = new KnotFiles(folder);
+  private List<LogicalPlan> scans(List<Compacted> files, long after, long upto) {
+    KnownFiles whole = new KnownFiles();
+    KnownFiles shared = new KnownFiles();
     for (Compacted one : files) {
       boolean isWhole = one.after() >= after && one.upto() <= upto;
-      (isWhole ? whole : shared).add(one.file());
+      DataFile file = one.file();
+      (isWhole ? whole : shared)
+          .add(new Path(folder, file.path()), file.bytes(), file.modified());
     }
     List<LogicalPlan> scans = new ArrayList<>();
     if (!whole.isEmpty()) {
-      scans.add(scan(whole, isStreaming));
+      scans.add(BatchFrame.plan(spark, whole, schema));
     }
     if (!shared.isEmpty()) {
       String wanted = "_weft.knot > " + after + " AND _weft.knot <= " + upto;
-      LogicalPlan scan = scan(shared, isStreaming);
+      LogicalPlan scan = BatchFrame.plan(spark, shared, schema);
       scans.add(Dataset$.MODULE$.ofRows(spark, scan).where(wanted).logicalPlan());
     }
     return scans;
   }
 
-  private LogicalPlan plan(List<LogicalPlan> scans, ArrayNode knots) {
-    List<LogicalPlan> parts = new ArrayList<>(scans);
-    if (options.buckets() > 0) {
-      parts.add(control(knots));
-    }
+  private LogicalPlan united(List<LogicalPlan> parts) {
     return switch (parts.size()) {
-      case 0 -> new LocalRelation(attributes(), seq(List.of()), true, Option.empty());
+      case 0 -> BatchFrame.plan(spark, new KnownFiles(), schema);
       case 1 -> parts.get(0);
       default -> new Union(seq(parts), false, false);
     };
   }
 
-  /** Of the changes in some scans those that are the rows of today; Spark sorts on its disk. */
-  private LogicalPlan newest(List<LogicalPlan> scans, long rows) {
-    LogicalPlan all = scans.size() == 1 ? scans.get(0) : new Union(seq(scans), false, false);
+  private RDD<InternalRow> none() {
+    return JavaSparkContext.fromSparkContext(spark.sparkContext()).<InternalRow>emptyRDD().rdd();
+  }
+
+  /** Of some changes those that are the rows of today; Spark sorts on its disk. */
+  private LogicalPlan newest(LogicalPlan all, long rows) {
     Newest newest = options.newest();
     Set<String> system = Set.of(RecordHash.WEFT, Attach.CHANGE);
     Column[] columns = new Column[schema.size()];
@@ -213,56 +210,12 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
             .repartition(tasks, key)
             .sortWithinPartitions(key);
     NewestRows chosen = new NewestRows(schema, newest.key());
-    return rdd(FrameRows.of(sorted).rows().mapPartitions(chosen).rdd());
+    RDD<InternalRow> found = FrameRows.of(sorted).rows().mapPartitions(chosen).rdd();
+    return BatchFrame.plan(spark, found, schema, false);
   }
 
   private static Column named(String column) {
     return functions.col("`" + column.replace("`", "``") + "`");
-  }
-
-  private LogicalPlan scan(KnotFiles files, boolean isStreaming) {
-    HadoopFsRelation relation =
-        new HadoopFsRelation(
-            files,
-            new StructType(),
-            schema,
-            Option.empty(),
-            new ParquetFileFormat(),
-            Map$.MODULE$.empty(),
-            spark);
-    return LogicalRelation$.MODULE$.apply(relation, isStreaming);
-  }
-
-  /** One row per bucket in a single partition, which a batch has also when it has no data. */
-  private LogicalPlan control(ArrayNode knots) {
-    List<InternalRow> rows = new ArrayList<>();
-    for (int bucket = 0; bucket < options.buckets(); bucket++) {
-      Object[] values = new Object[schema.length()];
-      String text = Json.object().put("bucket", bucket).set("knots", knots).toString();
-      values[schema.fieldIndex(RecordHash.CONTROL)] = UTF8String.fromString(text);
-      rows.add(new GenericInternalRow(values));
-    }
-    return rdd(
-        JavaSparkContext.fromSparkContext(spark.sparkContext()).parallelize(rows, 1).rdd());
-  }
-
-  private LogicalPlan rdd(RDD<InternalRow> rows) {
-    return new LogicalRDD(
-        attributes(),
-        rows,
-        new UnknownPartitioning(0),
-        seq(List.of()),
-        true,
-        Option.empty(),
-        spark,
-        Option.empty(),
-        Option.empty());
-  }
-
-  @SuppressWarnings("unchecked")
-  private Seq<Attribute> attributes() {
-    Seq<AttributeReference> attributes = DataTypeUtils$.MODULE$.toAttributes(schema);
-    return (Seq<Attribute>) (Seq<?>) attributes;
   }
 
   private static <T> Seq<T> seq(List<T> list) {
@@ -272,6 +225,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
   @Override
   public void stop() {
     Wake.forget(options.query());
+    OpenStreams.remove(options, this);
   }
 
   @Override

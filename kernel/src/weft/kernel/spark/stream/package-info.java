@@ -3,7 +3,8 @@
  *
  * <p>{@link weft.kernel.spark.stream.StreamProvider} is what Spark looks up, {@link
  * weft.kernel.spark.stream.StreamSource} what it asks for batches. Which knots they have is decided
- * in {@code weft.kernel.stream}; here they become a plan over {@link
- * weft.kernel.spark.stream.KnotFiles}, and offsets a {@link weft.kernel.spark.stream.SparkOffset}.
+ * in {@code weft.kernel.stream}; offsets become a {@link weft.kernel.spark.stream.SparkOffset}. For
+ * Spark batches have no rows: {@link weft.kernel.spark.stream.OpenStreams} gives them to whoever
+ * runs one.
  */
 package weft.kernel.spark.stream;

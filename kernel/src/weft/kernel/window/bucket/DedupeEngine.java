@@ -8,12 +8,12 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
+import weft.kernel.operator.Engine;
+import weft.kernel.operator.Message;
 import weft.kernel.window.state.KeyState;
 import weft.kernel.window.state.StateKey;
 import weft.kernel.window.time.BatchKnots;
@@ -33,11 +33,9 @@ public final class DedupeEngine implements Engine {
   /** Times of the agenda are rounded down to this part of the time, so that they are few. */
   private static final int STEPS = 16;
 
-  private final int buckets;
   private final long within;
 
-  public DedupeEngine(int buckets, long within) {
-    this.buckets = buckets;
+  public DedupeEngine(long within) {
     this.within = within;
   }
 
@@ -47,55 +45,53 @@ public final class DedupeEngine implements Engine {
   private record Candidate(byte[] key, long eventTime, byte[] id, byte[] row) {}
 
   @Override
-  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
-    BucketReport report = new BucketReport();
-    List<Row> out = new ArrayList<>();
-    KeyState state = new KeyState(1, store.get(StateKey.head()));
-    BatchKnots knots = new BatchKnots(state.watermarks);
-    TreeMap<Long, List<Candidate>> records = new TreeMap<>();
-    Map<Long, Long> arrivals = new HashMap<>();
-    while (messages.hasNext()) {
-      Row message = messages.next();
-      byte[] payload = message.getAs(BucketMessage.PAYLOAD);
-      switch (message.getInt(BucketMessage.KIND)) {
-        case BucketMessage.CONTROL -> knots.read(payload);
-        case BucketMessage.LATE -> {
-          report.late++;
-          out.add(RowFactory.create(BucketMessage.LATE, payload));
-        }
-        default -> {
-          long knot = message.getLong(BucketMessage.KNOT);
-          knots.add(knot);
-          arrivals.merge(knot, message.getLong(BucketMessage.TIME), Math::max);
-          read(payload, records.computeIfAbsent(knot, each -> new ArrayList<>()));
-        }
+  public Batch begin(int bucket, BucketStore store) {
+    return new DedupeBatch(bucket, store, new KeyState(1, store.get(StateKey.head())));
+  }
+
+  private final class DedupeBatch extends BucketBatch {
+    private final KeyState state;
+    private final TreeMap<Long, List<Candidate>> records = new TreeMap<>();
+    private final Map<Long, Long> arrivals = new HashMap<>();
+
+    DedupeBatch(int number, BucketStore store, KeyState state) {
+      super(number, store, new BatchKnots(state.watermarks));
+      this.state = state;
+    }
+
+    @Override
+    void takeRecords(Message message) {
+      long knot = message.knot();
+      knots.add(knot);
+      arrivals.merge(knot, message.time(), Math::max);
+      read(message.payload(), records.computeIfAbsent(knot, each -> new ArrayList<>()));
+    }
+
+    @Override
+    public Iterator<Message> end() {
+      Blob kept = new Blob();
+      Map<UTF8String, Long> seen = new HashMap<>();
+      knots.forEach(
+          knot -> {
+            List<Candidate> brought = records.getOrDefault(knot, new ArrayList<>());
+            brought.sort(
+                Comparator.comparingLong(Candidate::eventTime)
+                    .thenComparing(Candidate::id, Arrays::compare));
+            brought.forEach(record -> judge(record, state, store, seen, kept, report));
+            long mark = knots.watermark();
+            long reached = mark == Millis.NONE ? arrivals.getOrDefault(knot, Millis.NONE) : mark;
+            if (reached > state.watermark) {
+              state.watermark = reached;
+              forget(state, store, seen);
+            }
+          });
+      keep(state, store, seen);
+      if (kept.position() > 0) {
+        tell(Message.RESULTS, kept.toArray());
       }
+      tellReport(state.watermark, null, state.windows);
+      return out.iterator();
     }
-    Blob kept = new Blob();
-    Map<UTF8String, Long> seen = new HashMap<>();
-    knots.forEach(
-        knot -> {
-          List<Candidate> brought = records.getOrDefault(knot, new ArrayList<>());
-          brought.sort(
-              Comparator.comparingLong(Candidate::eventTime)
-                  .thenComparing(Candidate::id, Arrays::compare));
-          brought.forEach(record -> judge(record, state, store, seen, kept, report));
-          long mark = knots.watermark();
-          long reached = mark == Millis.NONE ? arrivals.getOrDefault(knot, Millis.NONE) : mark;
-          if (reached > state.watermark) {
-            state.watermark = reached;
-            forget(state, store, seen);
-          }
-        });
-    keep(state, store, seen);
-    if (kept.position() > 0) {
-      out.add(RowFactory.create(BucketMessage.PANES, kept.toArray()));
-    }
-    out.add(
-        RowFactory.create(
-            BucketMessage.REPORT,
-            report.toJson(Buckets.ofGroup(group, buckets), state.watermark, null, state.windows)));
-    return out.iterator();
   }
 
   private static void read(byte[] payload, List<Candidate> into) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.window.state.KeyState;
 import weft.kernel.window.state.KeyWindow;
 import weft.kernel.window.state.SlotLayout;

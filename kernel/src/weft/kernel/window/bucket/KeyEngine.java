@@ -8,10 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
 import org.apache.spark.unsafe.types.UTF8String;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
+import weft.kernel.operator.Engine;
+import weft.kernel.operator.Message;
 import weft.kernel.window.state.KeySegment;
 import weft.kernel.window.state.KeyState;
 import weft.kernel.window.state.KeyTable;
@@ -37,62 +37,73 @@ public final class KeyEngine implements Engine {
   }
 
   @Override
-  public Iterator<Row> run(int group, Iterator<Row> messages, BucketStore store) {
+  public Batch begin(int bucket, BucketStore store) {
     panes = panes == null ? new PaneRow(task) : panes;
-    BucketReport report = new BucketReport();
-    List<Row> out = new ArrayList<>();
-    List<byte[]> late = new ArrayList<>();
     KeyState state = new KeyState(task.inputs(), store.get(StateKey.head()));
-    KeyBucket bucket = new KeyBucket(task, state, store, panes, late);
-    BatchKnots knots = new BatchKnots(state.watermarks);
-    TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals = new TreeMap<>();
-    Map<Long, List<Doubt>> doubted = new HashMap<>();
-    long doubts = 0;
-    while (messages.hasNext()) {
-      Row message = messages.next();
-      byte[] payload = message.getAs(BucketMessage.PAYLOAD);
-      long time = message.getLong(BucketMessage.TIME);
-      switch (message.getInt(BucketMessage.KIND)) {
-        case BucketMessage.CONTROL -> knots.read(payload);
-        case BucketMessage.TAKEN -> report.absorbed += time;
-        case BucketMessage.LATE -> late.add(payload);
-        case BucketMessage.DEAD -> {
-          report.dead++;
-          out.add(RowFactory.create(BucketMessage.DEAD, payload));
-        }
-        case BucketMessage.DOUBT -> {
-          long knot = message.getLong(BucketMessage.KNOT);
-          doubts++;
-          open(arrivals, knots, knot);
-          doubted.computeIfAbsent(knot, each -> new ArrayList<>()).add(Doubt.read(time, payload));
-        }
-        default ->
-            read(payload, time, null, open(arrivals, knots, message.getLong(BucketMessage.KNOT)));
+    return new KeyBatch(bucket, store, state);
+  }
+
+  private final class KeyBatch extends BucketBatch {
+    private final KeyState state;
+    private final KeyBucket bucket;
+    private final List<byte[]> late = new ArrayList<>();
+    private final TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals =
+        new TreeMap<>();
+    private final Map<Long, List<Doubt>> doubted = new HashMap<>();
+    private long doubts;
+
+    KeyBatch(int number, BucketStore store, KeyState state) {
+      super(number, store, new BatchKnots(state.watermarks));
+      this.state = state;
+      this.bucket = new KeyBucket(task, state, store, panes, late);
+    }
+
+    @Override
+    void takeLate(Message message) {
+      late.add(message.payload());
+    }
+
+    @Override
+    void takeRecords(Message message) {
+      Map<UTF8String, List<Arrival>> brought = open(message.knot());
+      if (message.kind() == Message.DOUBT) {
+        doubts++;
+        doubted
+            .computeIfAbsent(message.knot(), each -> new ArrayList<>())
+            .add(Doubt.read(message.time(), message.payload()));
+      } else {
+        read(message.payload(), message.time(), null, brought);
       }
     }
-    int judged = late.size();
-    knots.forEach(
-        knot -> {
-          LinkedHashMap<UTF8String, List<Arrival>> brought =
-              arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
-          for (Doubt doubt : doubted.getOrDefault(knot, List.of())) {
-            judge(doubt, state.watermark, brought, late);
-          }
-          bucket.run(brought, knots.watermark());
-        });
-    bucket.keep();
-    task.describe(store);
-    store.put(StateKey.head(), state.toArray());
-    report.late = late.size();
-    report.absorbed += doubts - (late.size() - judged);
-    report.panes = panes.panes();
-    late.forEach(each -> out.add(RowFactory.create(BucketMessage.LATE, each)));
-    panes.messages().forEach(message -> out.add(RowFactory.create(BucketMessage.PANES, message)));
-    byte[] told =
-        report.toJson(
-            Buckets.ofGroup(group, task.buckets()), state.watermark, bucket.hold(), state.windows);
-    out.add(RowFactory.create(BucketMessage.REPORT, told));
-    return out.iterator();
+
+    private Map<UTF8String, List<Arrival>> open(long knot) {
+      knots.add(knot);
+      return arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
+    }
+
+    @Override
+    public Iterator<Message> end() {
+      int judged = late.size();
+      knots.forEach(
+          knot -> {
+            LinkedHashMap<UTF8String, List<Arrival>> brought =
+                arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
+            for (Doubt doubt : doubted.getOrDefault(knot, List.of())) {
+              judge(doubt, state.watermark, brought, late);
+            }
+            bucket.run(brought, knots.watermark());
+          });
+      bucket.keep();
+      task.describe(store);
+      store.put(StateKey.head(), state.toArray());
+      report.late = late.size();
+      report.absorbed += doubts - (late.size() - judged);
+      report.panes = panes.panes();
+      late.forEach(each -> tell(Message.LATE, each));
+      panes.messages().forEach(each -> tell(Message.RESULTS, each));
+      tellReport(state.watermark, bucket.hold(), state.windows);
+      return out.iterator();
+    }
   }
 
   /**
@@ -121,14 +132,6 @@ public final class KeyEngine implements Engine {
     if (isLate) {
       late.add(LateRow.behind(doubt.lateRow(), task.lateType(), watermark - doubt.eventMs()));
     }
-  }
-
-  private static Map<UTF8String, List<Arrival>> open(
-      TreeMap<Long, LinkedHashMap<UTF8String, List<Arrival>>> arrivals,
-      BatchKnots knots,
-      long knot) {
-    knots.add(knot);
-    return arrivals.computeIfAbsent(knot, each -> new LinkedHashMap<>());
   }
 
   private void read(

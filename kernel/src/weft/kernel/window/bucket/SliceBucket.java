@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.window.state.KeySegment;
 import weft.kernel.window.state.KeyTable;
 import weft.kernel.window.state.Revisions;

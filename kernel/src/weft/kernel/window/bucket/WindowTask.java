@@ -5,17 +5,16 @@ import java.io.Serializable;
 import java.util.Arrays;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.json.Json;
-import weft.kernel.window.state.BucketStore;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.window.state.SlotLayout;
 import weft.kernel.window.state.StateKey;
 import weft.kernel.window.time.WindowSpec;
 
 /**
- * What every part of one windowed pipeline knows: its window, its slots, its rows, its buckets; and
- * its whole text.
+ * What every part of one windowed pipeline knows: its window, its slots, its rows, its
+ * buckets.
  */
 public record WindowTask(
-    String identity,
     WindowSpec spec,
     SlotLayout layout,
     int buckets,

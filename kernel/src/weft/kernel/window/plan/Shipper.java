@@ -8,13 +8,12 @@ import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
-import weft.kernel.spark.Inputs;
-import weft.kernel.spark.RowGenerator;
+import weft.kernel.operator.Buckets;
+import weft.kernel.operator.Columns;
+import weft.kernel.operator.Message;
+import weft.kernel.operator.Router;
 import weft.kernel.spark.RowWriter;
-import weft.kernel.window.bucket.BucketMessage;
-import weft.kernel.window.bucket.Buckets;
 import weft.kernel.window.bucket.LateRow;
 import weft.kernel.window.state.KeyTable;
 import weft.kernel.window.time.Millis;
@@ -22,27 +21,24 @@ import weft.kernel.window.time.Millis;
 /**
  * Sends whole rows to the buckets of their keys, many in one message.
  *
- * <p>In: control, event time, knot and watermark of a row, its keys, when it was written to its
+ * <p>In: event time, knot and watermark of a row, its keys, when it was written to its
  * stream, and the columns that a late row keeps, its id last. A row whose time has passed, so that
  * nobody remembers its key, is late. The time of a row without an event time is when it was
  * written; a message tells the latest of those among its rows.
  */
-final class Shipper extends RowGenerator {
+final class Shipper extends Router {
   private static final long serialVersionUID = 1;
 
+  private final Columns columns;
   private final StructType lateType;
-  private final String identity;
   private final int buckets;
   private final int keys;
   private final long within;
 
-  private transient RowWriter valuesOf;
   private transient RowWriter keyOf;
-  private transient RowWriter arrivalOf;
   private transient RowWriter rowOf;
   private transient RowWriter columnsOf;
   private transient LateRow lateRow;
-  private transient Mail mail;
   private transient Map<Long, Parcel[]> waiting;
 
   /**
@@ -53,98 +49,83 @@ final class Shipper extends RowGenerator {
     long arrival = Millis.NONE;
   }
 
-  Shipper(Inputs inputs, StructType lateType, String identity, int buckets, int keys, long within) {
-    super(inputs, BucketMessage.IN, identity);
+  Shipper(Columns columns, StructType lateType, int buckets, int keys, long within) {
+    this.columns = columns;
     this.lateType = lateType;
-    this.identity = identity;
     this.buckets = buckets;
     this.keys = keys;
     this.within = within;
   }
 
-  @Override
-  protected RowGenerator over(Inputs replaced) {
-    return new Shipper(replaced, lateType, identity, buckets, keys, within);
-  }
-
   private void open() {
-    int afterKeys = BucketPlan.HEAD + keys;
-    valuesOf = inputs().writer(0, BucketPlan.HEAD);
-    keyOf = inputs().writer(BucketPlan.HEAD, afterKeys);
-    arrivalOf = inputs().writer(afterKeys, afterKeys + 1);
-    rowOf = inputs().writer(afterKeys + 1, inputs().size() - 1);
-    columnsOf = inputs().writer(afterKeys + 1, inputs().size());
+    int row = BucketPlan.HEAD + keys + 1;
+    keyOf = columns.writer(BucketPlan.HEAD, BucketPlan.HEAD + keys);
+    rowOf = columns.writer(row, columns.size() - 1);
+    columnsOf = columns.writer(row, columns.size());
     lateRow = new LateRow(lateType);
-    mail = new Mail(buckets);
     waiting = new HashMap<>();
   }
 
   @Override
-  protected Iterator<InternalRow> take(InternalRow row) {
-    if (valuesOf == null) {
+  protected void begin() {
+    if (keyOf == null) {
       open();
     }
-    UnsafeRow values = valuesOf.write(row);
-    if (!values.isNullAt(BucketPlan.CONTROL_AT)) {
-      return Mail.one(mail.control(values.getUTF8String(BucketPlan.CONTROL_AT)));
-    }
+    waiting.clear();
+  }
+
+  @Override
+  protected Iterator<Message> take(InternalRow row) {
     UnsafeRow key = keyOf.write(row);
     int bucket =
         Buckets.of(
             KeyTable.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes()), buckets);
-    boolean isTimeless = values.isNullAt(BucketPlan.EVENT_TIME_AT);
-    UnsafeRow arrival = arrivalOf.write(row);
-    if (isTimeless && arrival.isNullAt(0)) {
-      return Mail.one(late(row, bucket, null, 0));
+    boolean isTimeless = row.isNullAt(BucketPlan.EVENT_TIME_AT);
+    int arrival = BucketPlan.HEAD + keys;
+    if (isTimeless && row.isNullAt(arrival)) {
+      return one(late(row, bucket, null, 0));
     }
-    long time = isTimeless ? arrival.getLong(0) : values.getLong(BucketPlan.EVENT_TIME_AT);
+    long time = row.getLong(isTimeless ? arrival : BucketPlan.EVENT_TIME_AT);
     long eventMs = Math.floorDiv(time, 1000L);
-    if (!isTimeless && !values.isNullAt(BucketPlan.WATERMARK_AT)) {
-      long watermark = Math.floorDiv(values.getLong(BucketPlan.WATERMARK_AT), 1000L);
+    if (!isTimeless && !row.isNullAt(BucketPlan.WATERMARK_AT)) {
+      long watermark = Math.floorDiv(row.getLong(BucketPlan.WATERMARK_AT), 1000L);
       if (Millis.plus(eventMs, within) <= watermark) {
-        return Mail.one(late(row, bucket, eventMs, watermark - eventMs));
+        return one(late(row, bucket, eventMs, watermark - eventMs));
       }
     }
     Parcel[] parcels =
-        waiting.computeIfAbsent(values.getLong(BucketPlan.KNOT_AT), each -> new Parcel[buckets]);
+        waiting.computeIfAbsent(row.getLong(BucketPlan.KNOT_AT), each -> new Parcel[buckets]);
     parcels[bucket] = parcels[bucket] == null ? new Parcel() : parcels[bucket];
     Parcel parcel = parcels[bucket];
     parcel.arrival = isTimeless ? Math.max(parcel.arrival, eventMs) : parcel.arrival;
     parcel.rows.putArray(key.getBytes());
     parcel.rows.putLong(time);
-    parcel.rows.putArray(((UTF8String) inputs().value(inputs().size() - 1, row)).getBytes());
+    parcel.rows.putArray(row.getUTF8String(columns.size() - 1).getBytes());
     parcel.rows.putArray(rowOf.write(row).getBytes());
     return NONE;
   }
 
   @Override
-  protected Iterator<InternalRow> finish() {
-    List<InternalRow> out = new ArrayList<>();
-    if (waiting != null) {
-      waiting.forEach(
-          (knot, parcels) -> {
-            for (int bucket = 0; bucket < buckets; bucket++) {
-              Parcel parcel = parcels[bucket];
-              if (parcel != null) {
-                out.add(
-                    mail.message(
-                        bucket,
-                        BucketMessage.SEGMENT,
-                        knot,
-                        parcel.arrival,
-                        parcel.rows.toArray()));
-              }
+  protected Iterator<Message> end() {
+    List<Message> out = new ArrayList<>();
+    waiting.forEach(
+        (knot, parcels) -> {
+          for (int bucket = 0; bucket < buckets; bucket++) {
+            Parcel parcel = parcels[bucket];
+            if (parcel != null) {
+              byte[] rows = parcel.rows.toArray();
+              out.add(new Message(bucket, Message.SEGMENT, knot, parcel.arrival, rows));
             }
-          });
-    }
+          }
+        });
     return out.iterator();
   }
 
-  private InternalRow late(InternalRow row, int bucket, Long eventMs, long lateness) {
+  private Message late(InternalRow row, int bucket, Long eventMs, long lateness) {
     Blob out = new Blob();
     Long end = eventMs == null ? null : (Long) Millis.plus(eventMs, within);
     lateRow.write(
         columnsOf.write(row), eventMs, end, eventMs == null ? null : (Long) lateness, out);
-    return mail.message(bucket, BucketMessage.LATE, 0, 0, out.toArray());
+    return Message.of(bucket, Message.LATE, out.toArray());
   }
 }

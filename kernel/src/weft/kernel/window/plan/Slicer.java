@@ -1,6 +1,7 @@
 package weft.kernel.window.plan;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -10,12 +11,12 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
-import weft.kernel.spark.Inputs;
-import weft.kernel.spark.RowGenerator;
+import weft.kernel.operator.Buckets;
+import weft.kernel.operator.Columns;
+import weft.kernel.operator.Message;
+import weft.kernel.operator.Router;
 import weft.kernel.spark.RowWriter;
 import weft.kernel.window.aggregate.Standing;
-import weft.kernel.window.bucket.BucketMessage;
-import weft.kernel.window.bucket.Buckets;
 import weft.kernel.window.bucket.LateRow;
 import weft.kernel.window.bucket.WindowTask;
 import weft.kernel.window.state.KeySegment;
@@ -27,11 +28,11 @@ import weft.kernel.window.time.WindowSpec;
  * The first half of a windowed aggregation: combines the records of a partition before they are
  * shuffled.
  *
- * <p>In: control, event time, knot and watermark of a row, what it becomes when it is late and when
+ * <p>In: event time, knot and watermark of a row, what it becomes when it is late and when
  * it is dead as structs, its keys, the arguments of the aggregates, and its id where their order
  * counts. Out: messages to the buckets.
  */
-final class Slicer extends RowGenerator {
+final class Slicer extends Router {
   private static final long serialVersionUID = 1;
 
   private static final int LATE = BucketPlan.HEAD;
@@ -41,15 +42,13 @@ final class Slicer extends RowGenerator {
   /** Entries held before they are sent on, so that a huge partition needs no huge heap. */
   private static final int MOST_ENTRIES = 1_000_000;
 
+  private final Columns columns;
   private final WindowTask task;
 
-  private transient boolean isOpen;
-  private transient RowWriter valuesOf;
   private transient RowWriter keyOf;
   private transient int lateColumns;
   private transient int deadColumns;
   private transient LateRow lateRow;
-  private transient Mail mail;
   private transient int layoutId;
   private transient Standing standing;
   private transient Map<Long, Map<Long, KeyTable>> tables;
@@ -59,14 +58,9 @@ final class Slicer extends RowGenerator {
   private transient long lastTime;
   private transient KeyTable lastTable;
 
-  Slicer(Inputs inputs, WindowTask task) {
-    super(inputs, BucketMessage.IN, task.identity());
+  Slicer(Columns columns, WindowTask task) {
+    this.columns = columns;
     this.task = task;
-  }
-
-  @Override
-  protected RowGenerator over(Inputs replaced) {
-    return new Slicer(replaced, task);
   }
 
   /** The place of the first argument, after so many keys. */
@@ -75,36 +69,37 @@ final class Slicer extends RowGenerator {
   }
 
   private void open() {
-    valuesOf = inputs().areInPlace() ? null : inputs().writer(0, inputs().size());
     StructType keyType = task.keyType();
     keyOf = RowWriter.picking(keyType, IntStream.range(KEYS, KEYS + keyType.size()).toArray());
-    lateColumns = ((StructType) inputs().type(LATE)).size();
-    deadColumns = ((StructType) inputs().type(DEAD)).size();
+    lateColumns = ((StructType) columns.type(LATE)).size();
+    deadColumns = ((StructType) columns.type(DEAD)).size();
     lateRow = new LateRow(task.lateType());
-    mail = new Mail(task.buckets());
     layoutId = task.layout().id();
     standing = new Standing();
     tables = new HashMap<>();
     taken = new long[task.buckets()];
-    isOpen = true;
   }
 
   @Override
-  protected Iterator<InternalRow> take(InternalRow row) {
-    if (!isOpen) {
+  protected void begin() {
+    if (keyOf == null) {
       open();
     }
-    InternalRow values = valuesOf == null && row instanceof UnsafeRow ? row : projected(row);
-    if (!values.isNullAt(BucketPlan.CONTROL_AT)) {
-      return Mail.one(mail.control(values.getUTF8String(BucketPlan.CONTROL_AT)));
-    }
+    tables.clear();
+    Arrays.fill(taken, 0);
+    entries = 0;
+    lastTable = null;
+  }
+
+  @Override
+  protected Iterator<Message> take(InternalRow values) {
     UnsafeRow key = keyOf.write(values);
     int hash = KeyTable.hash(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes());
     if (!values.isNullAt(DEAD)) {
-      return Mail.one(dead(values, hash));
+      return one(dead(values, hash));
     }
     if (values.isNullAt(BucketPlan.EVENT_TIME_AT)) {
-      return Mail.one(late(values, hash, null, 0));
+      return one(late(values, hash, null, 0));
     }
     long eventTime = values.getLong(BucketPlan.EVENT_TIME_AT);
     long eventMs = Math.floorDiv(eventTime, 1000L);
@@ -116,20 +111,20 @@ final class Slicer extends RowGenerator {
     if (task.layout().isOrdered) {
       standing.eventTime = eventTime;
       standing.knot = knot;
-      standing.id = values.getUTF8String(inputs().size() - 1);
+      standing.id = values.getUTF8String(columns.size() - 1);
     }
     WindowSpec spec = task.spec();
     if (spec.isSliced()) {
       long slice = spec.slice(eventMs);
       long lastEnd = spec.lastEnd(slice);
       if (spec.isExpired(lastEnd, watermark)) {
-        return Mail.one(
+        return one(
             task.inputs() > 1
                 ? doubt(values, key, hash, eventMs, watermark, lastEnd)
                 : late(values, hash, lastEnd, watermark - eventMs));
       }
       add(
-          spec.firstEnd(slice) > watermark ? BucketMessage.ANY_KNOT : knot,
+          spec.firstEnd(slice) > watermark ? Message.ANY_KNOT : knot,
           slice,
           key,
           hash,
@@ -140,7 +135,7 @@ final class Slicer extends RowGenerator {
       add(knot, 0, key, hash, values, eventMs, watermark);
     } else if (spec.isSession()) {
       if (spec.isExpired(Millis.plus(eventMs, spec.gap), watermark)) {
-        return Mail.one(
+        return one(
             doubt(values, key, hash, eventMs, watermark, Millis.plus(eventMs, spec.gap)));
       }
       // Records of one stretch as long as the gap are in one session, wherever in it they are.
@@ -149,7 +144,7 @@ final class Slicer extends RowGenerator {
       boolean isLate = true;
       long slice = spec.slice(eventMs);
       if (task.inputs() > 1 && spec.isExpired(spec.firstEnd(slice), watermark)) {
-        return Mail.one(doubt(values, key, hash, eventMs, watermark, spec.lastEnd(slice)));
+        return one(doubt(values, key, hash, eventMs, watermark, spec.lastEnd(slice)));
       }
       long last = spec.lastStart(slice);
       for (long start = spec.firstStart(slice);
@@ -161,21 +156,16 @@ final class Slicer extends RowGenerator {
         }
       }
       if (isLate) {
-        return Mail.one(late(values, hash, spec.lastEnd(slice), watermark - eventMs));
+        return one(late(values, hash, spec.lastEnd(slice), watermark - eventMs));
       }
     }
     taken[Buckets.of(hash, task.buckets())]++;
     return entries < MOST_ENTRIES ? NONE : flush();
   }
 
-  private UnsafeRow projected(InternalRow row) {
-    valuesOf = valuesOf == null ? inputs().writer(0, inputs().size()) : valuesOf;
-    return valuesOf.write(row);
-  }
-
   @Override
-  protected Iterator<InternalRow> finish() {
-    return isOpen ? flush() : NONE;
+  protected Iterator<Message> end() {
+    return flush();
   }
 
   private void add(
@@ -201,12 +191,12 @@ final class Slicer extends RowGenerator {
     task.layout().add(lastTable, entry, values, standing, eventMs, watermark);
   }
 
-  private Iterator<InternalRow> flush() {
-    List<InternalRow> out = new ArrayList<>();
+  private Iterator<Message> flush() {
+    List<Message> out = new ArrayList<>();
     tables.forEach((knot, times) -> times.forEach((time, table) -> send(knot, time, table, out)));
     for (int bucket = 0; bucket < taken.length; bucket++) {
       if (taken[bucket] > 0) {
-        out.add(mail.message(bucket, BucketMessage.TAKEN, 0, taken[bucket], new byte[0]));
+        out.add(new Message(bucket, Message.TAKEN, 0, taken[bucket], new byte[0]));
         taken[bucket] = 0;
       }
     }
@@ -216,7 +206,7 @@ final class Slicer extends RowGenerator {
     return out.iterator();
   }
 
-  private void send(long knot, long time, KeyTable table, List<InternalRow> out) {
+  private void send(long knot, long time, KeyTable table, List<Message> out) {
     KeySegment[] segments = new KeySegment[task.buckets()];
     for (int entry = 0; entry < table.size(); entry++) {
       int bucket = Buckets.of(table.hash(entry), task.buckets());
@@ -228,31 +218,31 @@ final class Slicer extends RowGenerator {
     for (int bucket = 0; bucket < segments.length; bucket++) {
       if (segments[bucket] != null) {
         out.add(
-            mail.message(bucket, BucketMessage.SEGMENT, knot, time, segments[bucket].toArray()));
+            new Message(bucket, Message.SEGMENT, knot, time, segments[bucket].toArray()));
       }
     }
   }
 
-  private InternalRow dead(InternalRow values, int hash) {
+  private Message dead(InternalRow values, int hash) {
     UnsafeRow letter = (UnsafeRow) values.getStruct(DEAD, deadColumns);
     Blob out = new Blob();
     out.putLong(letter.getSizeInBytes());
     out.putRaw(letter.getBaseObject(), letter.getBaseOffset(), letter.getSizeInBytes());
-    return mail.message(Buckets.of(hash, task.buckets()), BucketMessage.DEAD, 0, 0, out.toArray());
+    return new Message(Buckets.of(hash, task.buckets()), Message.DEAD, 0, 0, out.toArray());
   }
 
-  private InternalRow late(InternalRow values, int hash, Long end, long lateness) {
+  private Message late(InternalRow values, int hash, Long end, long lateness) {
     Long start = end == null ? null : end - task.spec().size;
     Blob out = new Blob();
     lateRow.write(lateColumns(values), start, end, end == null ? null : (Long) lateness, out);
-    return mail.message(Buckets.of(hash, task.buckets()), BucketMessage.LATE, 0, 0, out.toArray());
+    return new Message(Buckets.of(hash, task.buckets()), Message.LATE, 0, 0, out.toArray());
   }
 
   /**
    * A record of which only the bucket knows whether it is late, and if so for the window that has
    * this end.
    */
-  private InternalRow doubt(
+  private Message doubt(
       InternalRow values, UnsafeRow key, int hash, long eventMs, long watermark, long end) {
     KeyTable alone = new KeyTable(task.layout());
     int entry = alone.insert(key.getBaseObject(), key.getBaseOffset(), key.getSizeInBytes(), hash);
@@ -262,8 +252,8 @@ final class Slicer extends RowGenerator {
     long start = task.spec().isSession() ? eventMs : end - task.spec().size;
     lateRow.write(lateColumns(values), start, end, watermark - eventMs, out);
     int bucket = Buckets.of(hash, task.buckets());
-    return mail.message(
-        bucket, BucketMessage.DOUBT, values.getLong(BucketPlan.KNOT_AT), eventMs, out.toArray());
+    return new Message(
+        bucket, Message.DOUBT, values.getLong(BucketPlan.KNOT_AT), eventMs, out.toArray());
   }
 
   private InternalRow lateColumns(InternalRow values) {

@@ -1,6 +1,7 @@
 package weft.kernel.window.plan;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -24,8 +25,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
 import weft.kernel.json.Json;
-import weft.kernel.window.bucket.HeapState;
-import weft.kernel.window.bucket.RocksState;
+import weft.kernel.operator.StateCopy;
 import weft.kernel.window.state.KeySegment;
 import weft.kernel.window.state.KeyTable;
 import weft.kernel.window.state.KeyText;
@@ -58,9 +58,6 @@ public final class StateView {
           .add("start", DataTypes.LongType)
           .add("end", DataTypes.LongType);
 
-  private static final StructType VALUE =
-      new StructType().add("place", DataTypes.BinaryType).add("value", DataTypes.BinaryType);
-
   /**
    * A key as text, the bounds of its window in milliseconds, how many records it holds, its
    * aggregates as JSON.
@@ -89,7 +86,8 @@ public final class StateView {
       boolean isOnHeap,
       String prefix,
       String after,
-      int limit) {
+      int limit)
+      throws IOException {
     Dataset<Row> state = read(spark, checkpoint, batch, isOnHeap);
     Description description = describe(state);
     if (description == null) {
@@ -117,22 +115,11 @@ public final class StateView {
   }
 
   private static Dataset<Row> read(
-      SparkSession spark, String checkpoint, long batch, boolean isOnHeap) {
-    var reader = spark.read().format("statestore").option("path", checkpoint);
-    if (batch >= 0) {
-      reader = reader.option("batchId", batch);
-    }
-    if (isOnHeap) {
-      return reader
-          .load()
-          .select(functions.expr("value.*"))
-          .flatMap(new HeapReader(), Encoders.row(VALUE));
-    }
-    return reader
-        .option("stateVarName", RocksState.NAME)
-        .option("flattenCollectionTypes", true)
-        .load()
-        .selectExpr("user_map_key.value AS place", "user_map_value.value AS value");
+      SparkSession spark, String checkpoint, long batch, boolean isOnHeap) throws IOException {
+    StateCopy state = new StateCopy(spark, checkpoint, isOnHeap);
+    // What batch n leaves behind is version n + 1.
+    long version = batch >= 0 ? batch + 1 : state.newest(0);
+    return state.entries(0, version).select("place", "value");
   }
 
   private static Description describe(Dataset<Row> state) {
@@ -235,24 +222,6 @@ public final class StateView {
             RowFactory.create(
                 KeyText.of(key, state.keys), window.start, window.end, slots.toArray()));
       }
-    }
-  }
-
-  /** The values of a state store on the heap, where a bucket is one value. */
-  private static final class HeapReader implements FlatMapFunction<Row, Row> {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    public Iterator<Row> call(Row row) {
-      byte[] whole = null;
-      for (int at = 0; at < row.length() && whole == null; at++) {
-        Object column = row.get(at) instanceof Row nested ? nested.get(0) : row.get(at);
-        whole = column instanceof byte[] bytes ? bytes : null;
-      }
-      List<Row> out = new ArrayList<>();
-      HeapState.read(whole == null ? new byte[0] : whole)
-          .forEach((place, value) -> out.add(RowFactory.create(place.getBytes(), value)));
-      return out.iterator();
     }
   }
 

@@ -1,5 +1,6 @@
 package weft.kernel.window.state;
 
+import weft.kernel.operator.BucketStore;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,4 +1,4 @@
-package weft.kernel.window.state;
+package weft.kernel.operator;
 
 import java.util.List;
 
@@ -11,6 +11,6 @@ public interface BucketStore {
 
   void remove(byte[] key);
 
-  /** All keys that have a value: a walk through the whole state of the bucket. */
-  List<byte[]> keys();
+  /** All keys that begin with some bytes and have a value. */
+  List<byte[]> keys(byte[] prefix);
 }

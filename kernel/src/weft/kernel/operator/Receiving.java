@@ -1,0 +1,117 @@
+package weft.kernel.operator;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import weft.kernel.bytes.Lent;
+import weft.kernel.spark.OpenState;
+import weft.kernel.spark.StateTask;
+
+/** What the buckets of one partition make of a batch. */
+final class Receiving implements StateTask<Message> {
+  private static final long serialVersionUID = 1;
+
+  private final Lent<Engine> engine;
+  private final int buckets;
+  private final int partitions;
+
+  /** What every bucket is told, whatever it is sent. */
+  private final ArrayList<byte[]> controls;
+
+  Receiving(Lent<Engine> engine, int buckets, int partitions, List<byte[]> controls) {
+    this.engine = engine;
+    this.buckets = buckets;
+    this.partitions = partitions;
+    this.controls = new ArrayList<>(controls);
+  }
+
+  @Override
+  public Iterator<Message> run(int partition, Iterator<byte[]> received, OpenState state) {
+    Engine borrowed = engine.borrow();
+    Map<Integer, Engine.Batch> open = new TreeMap<>();
+    if (!controls.isEmpty()) {
+      for (int bucket = partition; bucket < buckets; bucket += partitions) {
+        Engine.Batch batch = borrowed.begin(bucket, new PartStore(bucket, state));
+        for (byte[] control : controls) {
+          batch.take(Message.of(bucket, Message.CONTROL, control));
+        }
+        open.put(bucket, batch);
+      }
+    }
+    while (received.hasNext()) {
+      Message message = Message.read(received.next());
+      open.computeIfAbsent(
+              message.bucket(), bucket -> borrowed.begin(bucket, new PartStore(bucket, state)))
+          .take(message);
+    }
+    Iterator<Engine.Batch> batches = open.values().iterator();
+    return new Iterator<>() {
+      private Iterator<Message> made = Router.NONE;
+      private boolean isOver;
+
+      @Override
+      public boolean hasNext() {
+        while (!made.hasNext() && batches.hasNext()) {
+          made = batches.next().end();
+        }
+        if (!isOver && !made.hasNext()) {
+          isOver = true;
+          engine.giveBack(borrowed);
+        }
+        return !isOver;
+      }
+
+      @Override
+      public Message next() {
+        return made.next();
+      }
+    };
+  }
+
+  /** The part of a partition's state that is a bucket's: keys begin with its number. */
+  private static final class PartStore implements BucketStore {
+    private final byte[] prefix;
+    private final OpenState state;
+
+    PartStore(int bucket, OpenState state) {
+      this.prefix = ByteBuffer.allocate(Integer.BYTES).putInt(bucket).array();
+      this.state = state;
+    }
+
+    private byte[] name(byte[] key) {
+      byte[] name = Arrays.copyOf(prefix, prefix.length + key.length);
+      System.arraycopy(key, 0, name, prefix.length, key.length);
+      return name;
+    }
+
+    @Override
+    public byte[] get(byte[] key) {
+      return state.get(name(key));
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+      state.put(name(key), value);
+    }
+
+    @Override
+    public void remove(byte[] key) {
+      state.remove(name(key));
+    }
+
+    @Override
+    public List<byte[]> keys(byte[] begin) {
+      List<byte[]> found = new ArrayList<>();
+      state
+          .entries(name(begin))
+          .forEachRemaining(
+              entry ->
+                  found.add(Arrays.copyOfRange(entry.key(), prefix.length, entry.key().length)));
+      return found;
+    }
+  }
+}

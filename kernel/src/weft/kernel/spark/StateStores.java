@@ -1,0 +1,277 @@
+package weft.kernel.spark;
+
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.UUID;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.TaskContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
+import org.apache.spark.sql.execution.streaming.state.RocksDB;
+import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.execution.streaming.state.StateStore$;
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreId;
+import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider$;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import org.apache.spark.util.TaskCompletionListener;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import weft.kernel.bytes.Mapped;
+
+/**
+ * The state of an operator in a checkpoint, one of Spark's stores for each of its partitions, with
+ * a version for each batch that has left one behind.
+ */
+public final class StateStores implements Serializable {
+  private static final long serialVersionUID = 1;
+
+  private static final StructType BYTES = new StructType().add("bytes", DataTypes.BinaryType);
+  private static final String FOLDER = "/state";
+  private static final String FAMILY = StateStore$.MODULE$.DEFAULT_COL_FAMILY_NAME();
+
+  private final String checkpoint;
+  private final UUID run;
+  private final StateStoreConf conf;
+  private final Broadcast<SerializableConfiguration> hadoop;
+
+  private StateStores(
+      String checkpoint,
+      UUID run,
+      StateStoreConf conf,
+      Broadcast<SerializableConfiguration> hadoop) {
+    this.checkpoint = checkpoint;
+    this.run = run;
+    this.conf = conf;
+    this.hadoop = hadoop;
+  }
+
+  /**
+   * The state in a checkpoint directory, as one query has it open.
+   *
+   * @param run which query: Spark closes the stores of one that has ended
+   * @param isOnHeap whether it is kept in memory and not in RocksDB
+   */
+  public static StateStores in(
+      org.apache.spark.sql.SparkSession session, String checkpoint, UUID run, boolean isOnHeap) {
+    SparkSession spark = (SparkSession) session;
+    spark.streams(); // makes the coordinator that stores report to, if no query has yet
+    SQLConf settings = spark.sessionState().conf().clone();
+    Class<? extends StateStoreProvider> provider =
+        isOnHeap ? HDFSBackedStateStoreProvider.class : RocksDBStateStoreProvider.class;
+    settings.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS().key(), provider.getName());
+    Configuration hadoop = spark.sessionState().newHadoopConf();
+    hadoop.set(StreamExecution.RUN_ID_KEY(), run.toString());
+    return new StateStores(
+        checkpoint + FOLDER,
+        run,
+        new StateStoreConf(settings, Map$.MODULE$.empty()),
+        SerializableConfiguration.broadcast(spark.sparkContext(), hadoop));
+  }
+
+  /** Where a store of a partition is open already, if it is. */
+  Seq<String> locations(int operator, int partition) {
+    var coordinator = StateStoreProvider$.MODULE$.coordinatorRef();
+    return coordinator.isEmpty()
+        ? Sequences.none()
+        : coordinator.get().getLocation(id(operator, partition)).toList();
+  }
+
+  private StateStoreProviderId id(int operator, int partition) {
+    return new StateStoreProviderId(
+        new StateStoreId(checkpoint, operator, partition, StateStoreId.DEFAULT_STORE_NAME()), run);
+  }
+
+  /** Opens a version of a partition in a task, which makes the next version of it. */
+  public OpenState open(int operator, int partition, long version) {
+    StateStore store =
+        StateStore$.MODULE$.get(
+            id(operator, partition),
+            BYTES,
+            BYTES,
+            new NoPrefixKeyStateEncoderSpec(BYTES),
+            version,
+            Option.empty(),
+            Option.empty(),
+            false,
+            conf,
+            hadoop.value().value(),
+            false);
+    return opened(
+        store,
+        () -> {
+          if (!store.hasCommitted()) {
+            store.abort();
+          }
+        });
+  }
+
+  /** Opens a partition that has nothing yet, to make a version of it. */
+  public OpenState create(int operator, int partition, long version) {
+    StateStoreProvider provider = provider(operator, partition);
+    return opened(provider.getStore(version - 1, Option.empty(), true, true), provider::close);
+  }
+
+  /** Opens a version of a partition in a task, to be read and not to be changed. */
+  public OpenState read(int operator, int partition, long version) {
+    StateStoreProvider provider = provider(operator, partition);
+    StateStore store = provider.getStore(version, Option.empty(), false, false);
+    OpenState state =
+        opened(
+            store,
+            () -> {
+              store.abort();
+              provider.close();
+            });
+    TaskContext.get().addTaskCompletionListener((TaskCompletionListener) task -> state.close());
+    return state;
+  }
+
+  private StateStoreProvider provider(int operator, int partition) {
+    return StateStoreProvider$.MODULE$.createAndInit(
+        id(operator, partition),
+        BYTES,
+        BYTES,
+        new NoPrefixKeyStateEncoderSpec(BYTES),
+        false,
+        conf,
+        hadoop.value().value(),
+        false,
+        Option.empty());
+  }
+
+  private static OpenState opened(StateStore store, Runnable end) {
+    return store instanceof RocksDBStateStoreProvider.RocksDBStateStore rocks
+        ? new Rocks(store, end, rocks.dbInstance())
+        : new Heap(store, end);
+  }
+
+  /** A store in RocksDB, past Spark's rows: it reads and writes bytes anyway. */
+  private static final class Rocks extends Opened {
+    private final RocksDB database;
+
+    Rocks(StateStore store, Runnable end, RocksDB database) {
+      super(store, end);
+      this.database = database;
+    }
+
+    @Override
+    public byte[] get(byte[] key) {
+      return database.get(key, FAMILY);
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+      database.put(key, value, FAMILY, false, false, false);
+    }
+
+    @Override
+    public void remove(byte[] key) {
+      database.remove(key, FAMILY, false, false, false);
+    }
+
+    @Override
+    public Iterator<StateEntry> entries(byte[] prefix) {
+      return Mapped.of(
+          CollectionConverters.asJava(database.prefixScan(prefix, FAMILY)),
+          pair -> new StateEntry(pair.key(), pair.value()));
+    }
+  }
+
+  /** Any other store of Spark's. */
+  private static final class Heap extends Opened {
+    private final RowWriter writer = RowWriter.of(BYTES);
+
+    Heap(StateStore store, Runnable end) {
+      super(store, end);
+    }
+
+    private UnsafeRow rowOf(byte[] bytes) {
+      return writer.write(new GenericInternalRow(new Object[] {bytes})).copy();
+    }
+
+    @Override
+    public byte[] get(byte[] key) {
+      UnsafeRow value = store.get(rowOf(key), FAMILY);
+      return value == null ? null : value.getBinary(0);
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+      store.put(rowOf(key), rowOf(value), FAMILY);
+    }
+
+    @Override
+    public void remove(byte[] key) {
+      store.remove(rowOf(key), FAMILY);
+    }
+
+    @Override
+    public Iterator<StateEntry> entries(byte[] prefix) {
+      List<StateEntry> found = new ArrayList<>();
+      CollectionConverters.asJava(store.iterator(FAMILY))
+          .forEachRemaining(
+              pair -> {
+                byte[] key = pair.key().getBinary(0);
+                int shared = Math.min(prefix.length, key.length);
+                if (Arrays.equals(prefix, 0, prefix.length, key, 0, shared)) {
+                  found.add(new StateEntry(key, pair.value().getBinary(0)));
+                }
+              });
+      return found.iterator();
+    }
+  }
+
+  private abstract static class Opened implements OpenState {
+    protected final StateStore store;
+    private final Runnable end;
+    private boolean isClosed;
+    private StateStoreMetrics measured;
+
+    Opened(StateStore store, Runnable end) {
+      this.store = store;
+      this.end = end;
+    }
+
+    @Override
+    public void commit() {
+      store.commit();
+      measured = store.metrics();
+    }
+
+    @Override
+    public void close() {
+      if (!isClosed) {
+        isClosed = true;
+        end.run();
+      }
+    }
+
+    @Override
+    public long size() {
+      return measured.numKeys();
+    }
+
+    @Override
+    public long bytes() {
+      return measured.memoryUsedBytes();
+    }
+  }
+}
