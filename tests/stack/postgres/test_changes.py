@@ -212,6 +212,22 @@ def test_a_column_that_is_declared_once_it_is_there_is_null_in_what_was_before(
     table.reads_until([{"id": 1}, {"id": 2, "a": 2}])
 
 
+def test_a_reader_that_hangs_in_a_snapshot_keeps_nobody_from_the_table(
+    postgres: Postgres, name: str, tmp_path: Path, follow: Follow
+) -> None:
+    postgres.run(f"create table {name} (id int primary key)")
+    postgres.run(f"insert into {name} select generate_series(1, 30)")
+    table = follow(postgres, name, tmp_path)
+    assert table.read()
+    table.drop()
+    emptying = threading.Thread(target=postgres.run, args=(f"truncate {name}",))
+    emptying.start()
+    waiting = "select 1 from pg_locks where not granted and relation = %s::regclass"
+    wait_until(lambda: bool(postgres.run(waiting, name)), what="nobody waits for the table")
+    table.reads_until([])
+    emptying.join()
+
+
 def change(postgres: Postgres, name: str, seed: int, count: int) -> None:
     rng, done = Random(seed), 0
     with postgres.connect() as connection:

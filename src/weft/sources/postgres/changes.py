@@ -110,6 +110,8 @@ class TableChanges:
         self._record = SlotRecord.find(capture.folder)
         owner = self._record.owner if self._record is not None else ""
         with address.connect(owner) as connection:
+            if owner:
+                slots.send_away(connection, owner)
             slots.check_server(connection, address)
             table = find_table(connection, capture.table, address)
             table.check(capture.key, address.stream)

@@ -29,6 +29,9 @@ select plugin, database, active_pid, confirmed_flush_lsn::text, coalesce(wal_sta
   coalesce((select application_name from pg_stat_activity where pid = active_pid), '')
 from pg_replication_slots where slot_name = %s
 """
+_OTHERS = """
+select pg_terminate_backend(pid) from pg_stat_activity where application_name = %s and pid <> pg_backend_pid()
+"""
 _PUBLICATION = """
 select p.pubinsert and p.pubupdate and p.pubdelete and p.pubtruncate,
   t.tablename is not null, to_jsonb(t) ->> 'rowfilter'
@@ -120,6 +123,16 @@ def check_server(connection: Connection, address: Address) -> None:
             hint="ALTER SYSTEM SET wal_level = logical, and restart the server.",
             stream=address.stream,
         )
+
+
+def send_away(connection: Connection, owner: str) -> None:
+    """End what an earlier reader of a stream has open, as one that hangs: within a snapshot it holds the table, and
+    whoever would empty or alter that waits for it, with all others behind."""
+    deadline = time.monotonic() + LET_GO_S
+    while connection.execute(_OTHERS, (f"weft {owner}",)).fetchall():
+        if time.monotonic() > deadline:
+            return  # what it holds may be nothing that is needed
+        time.sleep(LOOK_S)
 
 
 def let_go(connection: Connection, slot: Slot, owner: str, address: Address) -> Slot:
