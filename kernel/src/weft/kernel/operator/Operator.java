@@ -108,7 +108,7 @@ public final class Operator {
     long rows = 0;
     for (int at = 0; at < inputs.size(); at++) {
       InputBatch batch = batches.get(at);
-      sent.add(send(at, batch.frame(), partitions));
+      sent.add(send(at, batch.frame()));
       ObjectNode told = Json.parseObject(batch.control());
       controls.add(told.put("input", at).toString().getBytes(StandardCharsets.UTF_8));
       rows += batch.rows();
@@ -117,7 +117,7 @@ public final class Operator {
     boolean isLittle = rows <= LITTLE;
     int last = steps.size() - 1;
     for (int step = 0; step < last; step++) {
-      Passing passing = new Passing(receiving(step, partitions, controls), partitions);
+      Passing passing = new Passing(receiving(step, partitions, controls));
       messages = messages.pass(isLittle, place(step, partitions, number), passing);
       // What a step has made of little is not made again by each task of the next.
       isLittle = false;
@@ -127,8 +127,8 @@ public final class Operator {
     return messages.end(isLittle, place(last, partitions, number), ending, schema);
   }
 
-  private Exchange send(int input, Dataset<Row> batch, int partitions) {
-    Routing routing = new Routing(inputs.get(input).router(), partitions);
+  private Exchange send(int input, Dataset<Row> batch) {
+    Routing routing = new Routing(inputs.get(input).router());
     if (codes[input] == null || !FrameCode.fits(codes[input], batch)) {
       Dataset<Row> laidOut = inputs.get(input).laidOut().apply(batch);
       codes[input] = FrameCode.of(batch, laidOut);
@@ -153,10 +153,10 @@ public final class Operator {
   }
 
   /** A step whose messages go to another. */
-  private record Passing(Receiving step, int partitions) implements StateTask<Addressed> {
+  private record Passing(Receiving step) implements StateTask<Addressed> {
     @Override
     public Iterator<Addressed> run(int partition, Iterator<byte[]> received, OpenState state) {
-      return Routing.addressed(step.run(partition, received, state), partitions);
+      return Routing.addressed(step.run(partition, received, state));
     }
   }
 

@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import weft.kernel.bytes.Lent;
 import weft.kernel.spark.OpenState;
 import weft.kernel.spark.StateTask;
@@ -31,45 +29,64 @@ final class Receiving implements StateTask<Message> {
 
   @Override
   public Iterator<Message> run(int partition, Iterator<byte[]> received, OpenState state) {
-    Engine borrowed = engine.borrow();
-    Map<Integer, Engine.Batch> open = new TreeMap<>();
-    if (!controls.isEmpty()) {
-      for (int bucket = partition; bucket < buckets; bucket += partitions) {
-        Engine.Batch batch = borrowed.begin(bucket, new PartStore(bucket, state));
-        for (byte[] control : controls) {
-          batch.take(Message.of(bucket, Message.CONTROL, control));
-        }
-        open.put(bucket, batch);
-      }
-    }
-    while (received.hasNext()) {
-      Message message = Message.read(received.next());
-      open.computeIfAbsent(
-              message.bucket(), bucket -> borrowed.begin(bucket, new PartStore(bucket, state)))
-          .take(message);
-    }
-    Iterator<Engine.Batch> batches = open.values().iterator();
-    return new Iterator<>() {
-      private Iterator<Message> made = Router.NONE;
-      private boolean isOver;
+    return new Run(partition, received, state);
+  }
 
-      @Override
-      public boolean hasNext() {
-        while (!made.hasNext() && batches.hasNext()) {
-          made = batches.next().end();
+  /** One bucket after the other, so that no more than what is sent to one is in memory. */
+  private final class Run implements Iterator<Message> {
+    private final Iterator<byte[]> received;
+    private final OpenState state;
+    private final Engine borrowed = engine.borrow();
+    private Message ahead;
+    private int told;
+    private Iterator<Message> made = Router.NONE;
+    private boolean isOver;
+
+    /** What is received is in the order of buckets. */
+    Run(int partition, Iterator<byte[]> received, OpenState state) {
+      this.received = received;
+      this.state = state;
+      this.told = controls.isEmpty() ? buckets : partition;
+    }
+
+    @Override
+    public boolean hasNext() {
+      while (!made.hasNext() && !isOver) {
+        if (ahead == null) {
+          ahead = read();
         }
-        if (!isOver && !made.hasNext()) {
+        if (told < buckets) {
+          made = batch(told);
+          told += partitions;
+        } else if (ahead != null) {
+          made = batch(ahead.bucket());
+        } else {
           isOver = true;
           engine.giveBack(borrowed);
         }
-        return !isOver;
       }
+      return made.hasNext();
+    }
 
-      @Override
-      public Message next() {
-        return made.next();
+    private Iterator<Message> batch(int bucket) {
+      Engine.Batch batch = borrowed.begin(bucket, new PartStore(bucket, state));
+      for (byte[] control : controls) {
+        batch.take(Message.of(bucket, Message.CONTROL, control));
       }
-    };
+      for (; ahead != null && ahead.bucket() == bucket; ahead = read()) {
+        batch.take(ahead);
+      }
+      return batch.end();
+    }
+
+    private Message read() {
+      return received.hasNext() ? Message.read(received.next()) : null;
+    }
+
+    @Override
+    public Message next() {
+      return made.next();
+    }
   }
 
   /** The part of a partition's state that is a bucket's: keys begin with its number. */

@@ -12,23 +12,19 @@ final class Routing implements AddressTask {
   private static final long serialVersionUID = 1;
 
   private final Lent<Router> router;
-  private final int partitions;
 
-  Routing(Lent<Router> router, int partitions) {
+  Routing(Lent<Router> router) {
     this.router = router;
-    this.partitions = partitions;
   }
 
-  /** Messages on their way to the partitions of their buckets. */
-  static Iterator<Addressed> addressed(Iterator<Message> messages, int partitions) {
-    return Mapped.of(
-        messages,
-        one -> new Addressed(Buckets.partition(one.bucket(), partitions), one.toBytes()));
+  /** Messages on their way to their buckets. */
+  static Iterator<Addressed> addressed(Iterator<Message> messages) {
+    return Mapped.of(messages, one -> new Addressed(one.bucket(), one.toBytes()));
   }
 
   @Override
   public Iterator<Addressed> send(Iterator<InternalRow> rows) {
-    return addressed(new Pass(rows), partitions);
+    return addressed(new Pass(rows));
   }
 
   /** The messages of all rows, and those that come at the end. */

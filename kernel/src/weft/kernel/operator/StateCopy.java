@@ -22,6 +22,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Mapped;
+import weft.kernel.spark.Addressed;
 import weft.kernel.spark.OpenState;
 import weft.kernel.spark.Sessions;
 import weft.kernel.spark.StateEntry;
@@ -151,7 +152,7 @@ public final class StateCopy {
                 .entries(new byte[0])
                 .forEachRemaining(
                     entry -> {
-                      if (Buckets.partition(bucketOf(entry), partitions) == partition) {
+                      if (Addressed.partition(bucketOf(entry), partitions) == partition) {
                         made.put(entry.key(), entry.value());
                       }
                     });

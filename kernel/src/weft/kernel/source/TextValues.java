@@ -95,7 +95,10 @@ final class TextValues {
     if (rounded.precision() > type.precision()) {
       throw BadRecord.outOfRange(type.catalogString(), number.toString());
     }
-    return Decimal.apply(rounded, type.precision(), type.scale());
+    return type.precision() <= Decimal.MAX_LONG_DIGITS()
+        ? Decimal.createUnsafe(
+            rounded.unscaledValue().longValue(), type.precision(), type.scale())
+        : Decimal.apply(rounded, type.precision(), type.scale());
   }
 
   /** A double as a float, unless it is too large for one. */

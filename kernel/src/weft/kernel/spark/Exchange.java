@@ -1,6 +1,7 @@
 package weft.kernel.spark;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,6 +21,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import scala.Tuple2;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.math.Ordering;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 import weft.kernel.bytes.Mapped;
@@ -31,6 +33,10 @@ import weft.kernel.bytes.Mapped;
 public final class Exchange {
   private static final ClassTag<Tuple2<Integer, byte[]>> PAIR =
       ClassTag$.MODULE$.apply(Tuple2.class);
+
+  @SuppressWarnings("unchecked") // for Scala, a number is one whatever it is kept in
+  private static final Ordering<Integer> RISING =
+      (Ordering<Integer>) (Ordering<?>) Ordering.Int$.MODULE$;
 
   private final SparkSession spark;
   private final RDD<Tuple2<Integer, byte[]>> sent;
@@ -82,7 +88,7 @@ public final class Exchange {
   private <T> RDD<T> receive(
       boolean isLittle, StatePlace place, StateTask<T> task, ClassTag<T> made) {
     if (isLittle) {
-      return new StateRdd<>(sent, new EveryPartition<>(sent), place, task, made);
+      return new StateRdd<>(sent, new EveryPartition<>(sent), false, place, task, made);
     }
     ShuffledRDD<Integer, byte[], byte[]> shuffled =
         new ShuffledRDD<>(
@@ -91,8 +97,9 @@ public final class Exchange {
             ClassTag$.MODULE$.apply(Integer.class),
             ClassTag$.MODULE$.apply(byte[].class),
             ClassTag$.MODULE$.apply(byte[].class));
-    RDD<Tuple2<Integer, byte[]>> sorted = pairs(shuffled.setSerializer(new AddressedForm()));
-    return new StateRdd<>(sorted, new SamePartition(sorted), place, task, made);
+    RDD<Tuple2<Integer, byte[]>> sorted =
+        pairs(shuffled.setSerializer(new AddressedForm()).setKeyOrdering(RISING));
+    return new StateRdd<>(sorted, new SamePartition(sorted), true, place, task, made);
   }
 
   @SuppressWarnings("unchecked") // for Scala, a pair is one whatever is in it
@@ -112,7 +119,6 @@ public final class Exchange {
     }
   }
 
-  /** A number that is a partition already. */
   private static final class ByNumber extends Partitioner {
     private static final long serialVersionUID = 1;
     private final int partitions;
@@ -128,7 +134,7 @@ public final class Exchange {
 
     @Override
     public int getPartition(Object key) {
-      return (Integer) key;
+      return Addressed.partition((Integer) key, partitions);
     }
   }
 
@@ -214,17 +220,20 @@ public final class Exchange {
   private static final class StateRdd<T> extends RDD<T> {
     private static final long serialVersionUID = 1;
     private final NarrowDependency<Tuple2<Integer, byte[]>> from;
+    private final boolean isSorted;
     private final StatePlace place;
     private final StateTask<T> task;
 
     StateRdd(
         RDD<Tuple2<Integer, byte[]>> sent,
         NarrowDependency<Tuple2<Integer, byte[]>> from,
+        boolean isSorted,
         StatePlace place,
         StateTask<T> task,
         ClassTag<T> made) {
       super(sent.sparkContext(), Sequences.<Dependency<?>>of(List.of(from)), made);
       this.from = from;
+      this.isSorted = isSorted;
       this.place = place;
       this.task = task;
     }
@@ -251,8 +260,9 @@ public final class Exchange {
     public scala.collection.Iterator<T> compute(Partition part, TaskContext context) {
       OpenState state = place.stores().open(place.step(), part.index(), place.version());
       context.addTaskCompletionListener((TaskCompletionListener) ended -> state.close());
+      Received received = new Received(from.rdd(), (Numbered) part, place.partitions(), context);
       Iterator<T> made =
-          task.run(part.index(), new Received(from.rdd(), (Numbered) part, context), state);
+          task.run(part.index(), isSorted ? received : received.sorted(), state);
       return CollectionConverters.asScala(
           new Iterator<T>() {
             private boolean isOver;
@@ -279,15 +289,28 @@ public final class Exchange {
   private static final class Received implements Iterator<byte[]> {
     private final RDD<Tuple2<Integer, byte[]>> sent;
     private final Numbered part;
+    private final int partitions;
     private final TaskContext context;
     private int parent;
     private scala.collection.Iterator<Tuple2<Integer, byte[]>> pairs;
-    private byte[] next;
+    private Tuple2<Integer, byte[]> next;
 
-    Received(RDD<Tuple2<Integer, byte[]>> sent, Numbered part, TaskContext context) {
+    Received(
+        RDD<Tuple2<Integer, byte[]>> sent, Numbered part, int partitions, TaskContext context) {
       this.sent = sent;
       this.part = part;
+      this.partitions = partitions;
       this.context = context;
+    }
+
+    /** All of it in the order of its numbers, where that is little. */
+    Iterator<byte[]> sorted() {
+      List<Tuple2<Integer, byte[]>> all = new ArrayList<>();
+      while (hasNext()) {
+        all.add(taken());
+      }
+      all.sort(Comparator.comparing(Tuple2::_1));
+      return Mapped.of(all.iterator(), Tuple2::_2);
     }
 
     @Override
@@ -295,7 +318,7 @@ public final class Exchange {
       while (next == null) {
         if (pairs != null && pairs.hasNext()) {
           Tuple2<Integer, byte[]> pair = pairs.next();
-          next = pair._1() == part.number ? pair._2() : null;
+          next = Addressed.partition(pair._1(), partitions) == part.number ? pair : null;
         } else if (parent < part.parents.length) {
           pairs = sent.iterator(part.parents[parent++], context);
         } else {
@@ -305,11 +328,15 @@ public final class Exchange {
       return true;
     }
 
-    @Override
-    public byte[] next() {
-      byte[] found = next;
+    private Tuple2<Integer, byte[]> taken() {
+      Tuple2<Integer, byte[]> found = next;
       next = null;
       return found;
+    }
+
+    @Override
+    public byte[] next() {
+      return taken()._2();
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.Iterator;
 public interface StateTask<T> extends Serializable {
   /**
    * What is made; all was taken and all is in the state that is to be kept there once the last of
-   * it was asked for.
+   * it was asked for. What was received is in the order of the numbers that it was sent to.
    */
   Iterator<T> run(int partition, Iterator<byte[]> received, OpenState state);
 }
