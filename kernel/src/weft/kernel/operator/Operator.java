@@ -140,7 +140,7 @@ public final class Operator {
   }
 
   private StatePlace place(int step, int partitions, long version) {
-    return new StatePlace(stores, step, partitions, version, size);
+    return new StatePlace(stores, step, partitions, buckets, version, size);
   }
 
   private Receiving receiving(int step, int partitions, List<byte[]> controls) {

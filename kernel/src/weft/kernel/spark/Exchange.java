@@ -97,8 +97,11 @@ public final class Exchange {
             ClassTag$.MODULE$.apply(Integer.class),
             ClassTag$.MODULE$.apply(byte[].class),
             ClassTag$.MODULE$.apply(byte[].class));
-    RDD<Tuple2<Integer, byte[]>> sorted =
-        pairs(shuffled.setSerializer(new AddressedForm()).setKeyOrdering(RISING));
+    shuffled.setSerializer(new AddressedForm());
+    if (place.numbers() > place.partitions()) {
+      shuffled.setKeyOrdering(RISING);
+    }
+    RDD<Tuple2<Integer, byte[]>> sorted = pairs(shuffled);
     return new StateRdd<>(sorted, new SamePartition(sorted), true, place, task, made);
   }
 

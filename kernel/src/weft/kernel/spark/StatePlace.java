@@ -8,9 +8,10 @@ import java.io.Serializable;
  * @param stores those of the operator
  * @param step which of its steps
  * @param partitions how many partitions that has
+ * @param numbers how many numbers these have together, to which things are sent
  * @param version the one that a batch begins with
  * @param size tells how large it is
  */
 public record StatePlace(
-    StateStores stores, int step, int partitions, long version, StateSize size)
+    StateStores stores, int step, int partitions, int numbers, long version, StateSize size)
     implements Serializable {}
