@@ -8,9 +8,9 @@ import java.util.List;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Lent;
 import weft.kernel.json.Json;
-import weft.kernel.operator.Message;
-import weft.kernel.operator.Engine;
 import weft.kernel.operator.BucketStore;
+import weft.kernel.operator.Engine;
+import weft.kernel.operator.Message;
 
 /**
  * Some steps of a plan in one bucket. The steps are the rows of the tables, then the levels of its

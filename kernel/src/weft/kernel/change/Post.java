@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Slice;
-import weft.kernel.operator.Message;
 import weft.kernel.operator.Buckets;
+import weft.kernel.operator.Message;
 
 /**
  * The letters that a bucket writes in a batch: those of a step that it runs itself go into its own

@@ -11,9 +11,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
-import weft.kernel.operator.BucketStore;
 
 /**
  * The rows of the tables by their keys: whatever order changes come in, the one with the highest

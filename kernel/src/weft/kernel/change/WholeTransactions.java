@@ -14,8 +14,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
-import weft.kernel.spark.RowBytes;
 import weft.kernel.operator.BucketStore;
+import weft.kernel.spark.RowBytes;
 
 /**
  * Holds changes back until all of their transaction are there, and lets transactions go in the

@@ -8,9 +8,9 @@ import org.apache.spark.sql.types.StructType;
 import weft.kernel.bytes.Blob;
 import weft.kernel.change.Station;
 import weft.kernel.change.View;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.window.aggregate.Accumulator;
 import weft.kernel.window.aggregate.Aggregate;
-import weft.kernel.operator.BucketStore;
 
 /** The aggregates of groups, from which rows can be taken out again. */
 final class Tally implements Serializable {

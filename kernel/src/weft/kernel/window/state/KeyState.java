@@ -1,6 +1,5 @@
 package weft.kernel.window.state;
 
-import weft.kernel.operator.BucketStore;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -8,6 +7,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
+import weft.kernel.operator.BucketStore;
 import weft.kernel.window.time.BatchKnots;
 import weft.kernel.window.time.Millis;
 

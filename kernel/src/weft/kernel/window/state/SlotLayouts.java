@@ -1,8 +1,8 @@
 package weft.kernel.window.state;
 
-import weft.kernel.operator.BucketStore;
 import java.util.HashMap;
 import java.util.Map;
+import weft.kernel.operator.BucketStore;
 
 /** Reads state written under any layout that this bucket has seen. */
 public final class SlotLayouts {
