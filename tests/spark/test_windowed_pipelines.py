@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -301,3 +302,22 @@ def test_a_window_without_event_time_is_refused_before_it_runs(tmp_path: Path) -
     with pytest.raises(WeftError) as refused, play(project, storage=tmp_path):
         pass
     assert refused.value.code.startswith("project")
+
+
+def test_state_of_another_version_is_computed_anew_once_it_is_asked_for(tmp_path: Path) -> None:
+    with play(shop(revenue={**REVENUE, "from": "orders"}), storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1), at(2, 2)])
+        run.feed("orders", [at(12, 3)])
+        run.crash("pinned")
+        run.feed("orders", [at(13, 4)])
+        for layout in tmp_path.glob("pipelines/revenue/**/layout.json"):
+            told = json.loads(layout.read_text())
+            del told["form"]
+            layout.write_text(json.dumps(told))
+        with pytest.raises(WeftError) as refused:
+            run.resume()
+        assert refused.value.code == "checkpoint.state-form"
+        run.post("/rollbacks", {"stream": "revenue", "to": 0})
+        run.resume()
+        run.feed("orders", [at(25, 5)])
+        assert sorted(panes(run)) == [(0, 2, "on_time", 0), (10, 2, "on_time", 0)]
