@@ -175,11 +175,10 @@ class Operator(ABC):
     def made(self, *identity: str) -> str:
         """SQL of `_weft` for rows that the operator makes: who they are, and the time of their pane."""
         name = literal(self._run.stream.name)
+        window = ("start", "end", "timestamp", "revision")
+        columns = ", ".join([name, *(f"pane.window.{part}" for part in window), *identity])
         return (
-            f"named_struct('id', concat_ws('/', {name}, unix_millis(pane.window.start), "
-            "unix_millis(pane.window.end), unix_millis(pane.window.timestamp), pane.window.revision, "
-            f"md5(to_json(struct({', '.join(identity) or '1'})))), "
-            "'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
+            f"named_struct('id', weft_made({columns}), 'knot', CAST(0 AS BIGINT), 'at', CAST(NULL AS TIMESTAMP), "
             f"'source', {name}, 'partition', 0, 'event_time', pane.window.timestamp, "
             "'watermark', CAST(NULL AS TIMESTAMP))"
         )

@@ -21,6 +21,7 @@ public final class Functions {
     register(registry, "weft_record", RecordText::of);
     register(registry, "weft_kept", arguments -> new Kept(arguments.get(0)));
     register(registry, "weft_hash", RecordDigest::of);
+    register(registry, "weft_made", MadeRowId::of);
     register(registry, "weft_executor", arguments -> new ExecutorName());
   }
 

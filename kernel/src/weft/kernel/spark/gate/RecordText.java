@@ -1,11 +1,11 @@
 package weft.kernel.spark.gate;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
@@ -36,14 +36,21 @@ public final class RecordText extends GateExpression {
   }
 
   static RecordText of(List<Expression> columns) {
-    List<String> names = new ArrayList<>();
-    for (Expression column : columns) {
-      names.add(
-          column instanceof UnresolvedAttribute attribute
-              ? attribute.nameParts().last()
-              : ((NamedExpression) column).name());
+    return new RecordText(columns, names(columns));
+  }
+
+  /** What columns are called in JSON. */
+  static List<String> names(List<Expression> columns) {
+    return columns.stream().map(RecordText::name).toList();
+  }
+
+  private static String name(Expression column) {
+    if (column instanceof UnresolvedAttribute attribute) {
+      return attribute.nameParts().last();
+    } else if (column instanceof GetStructField field) {
+      return field.extractFieldName();
     }
-    return new RecordText(columns, names);
+    return ((NamedExpression) column).name();
   }
 
   @Override
