@@ -1,5 +1,7 @@
 package weft.kernel.change;
 
+import java.util.Arrays;
+import java.util.Comparator;
 import weft.kernel.bytes.Blob;
 
 /**
@@ -20,6 +22,13 @@ public record Letter(int kind, int station, byte[] link, byte[] row, byte[] valu
   public static final int UNSUBSCRIBE = 2;
   public static final int SUBSCRIBE = 3;
   public static final int PART = 4;
+
+  /** One order for the letters of a place, whatever order they come in. */
+  static final Comparator<Letter> ORDER =
+      Comparator.comparingInt(Letter::kind)
+          .thenComparingInt(Letter::part)
+          .thenComparing(Letter::row, Arrays::compareUnsigned)
+          .thenComparing(Letter::value, Arrays::compareUnsigned);
 
   void write(Blob out) {
     out.putInt(kind);

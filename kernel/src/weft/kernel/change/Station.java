@@ -9,7 +9,10 @@ public interface Station extends Serializable {
   /** How many levels of stations come after it; those of level 0 put results out. */
   int level();
 
-  /** Takes the letters that a batch has brought to one of its places, in any order. */
+  /**
+   * Takes the letters that a batch has brought to one of its places: by their kinds, and in one
+   * order whatever order they came in.
+   */
   void settle(byte[] link, List<Letter> letters, Desk desk);
 
   /** Whether it takes the letters of a batch also in several goes, before what {@link #settle}s. */

@@ -60,12 +60,17 @@ final class StationStep {
     };
   }
 
+  /**
+   * The letters of each place, in an order of their own. A task that runs again gets them in
+   * another order, and what it keeps may come to lie beside what the first one has kept.
+   */
   private static Map<Link, List<Letter>> byPlace(List<Letter> letters) {
     Map<Link, List<Letter>> places = new LinkedHashMap<>();
     for (Letter letter : letters) {
       Link link = new Link(letter.station(), UTF8String.fromBytes(letter.link()));
       places.computeIfAbsent(link, each -> new ArrayList<>(1)).add(letter);
     }
+    places.values().forEach(brought -> brought.sort(Letter.ORDER));
     return places;
   }
 

@@ -3,7 +3,7 @@ package weft.kernel.change;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,7 +39,7 @@ final class TableStep {
     this.store = store;
     this.post = post;
     this.graves = new Graves(store, Graves.MOST);
-    plan.tables().forEach(table -> changes.add(new LinkedHashMap<>()));
+    plan.tables().forEach(table -> changes.add(new HashMap<>()));
   }
 
   /** Takes a change for all that it is for: see the flags of {@link TableRows}. */
@@ -71,7 +71,8 @@ final class TableStep {
   void run() {
     for (int table = 0; table < changes.size(); table++) {
       Changed mark = mark(table);
-      for (var each : changes.get(table).entrySet()) {
+      // In the order of their keys, which is that of another try too: see StationStep.
+      for (var each : new TreeMap<>(changes.get(table)).entrySet()) {
         settle(table, each.getKey(), each.getValue(), mark);
       }
       changes.get(table).clear();

@@ -2,7 +2,6 @@ package weft.kernel.product;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import weft.kernel.bytes.Blob;
@@ -67,9 +66,6 @@ final class PartStation implements Station {
   private record Taken(boolean hasChanged, List<byte[]> arrived) {}
 
   private static Taken take(Shelf shelf, List<Letter> letters, Document document) {
-    if (letters.size() > 1) {
-      letters.sort(Comparator.comparingInt(Letter::kind));
-    }
     boolean hasChanged = false;
     List<byte[]> arrived = new ArrayList<>();
     for (Letter letter : letters) {

@@ -1,6 +1,5 @@
 package weft.kernel.query;
 
-import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
@@ -44,7 +43,6 @@ final class GroupStation implements Station {
     byte[] name = Station.name(HEAD, 0, link);
     Tally.Group group = tally.new Group(desk.store(), link, desk.read(name));
     byte[] before = row(group, link);
-    letters.sort(Comparator.comparingInt(Letter::kind));
     for (Letter letter : letters) {
       UnsafeRow values = RowBytes.reading(letter.value(), own);
       if (letter.kind() == Letter.REMOVE) {

@@ -176,8 +176,16 @@ final class SortedValues {
   }
 
   private Page page(int number) {
-    return pages.computeIfAbsent(
-        number, each -> Page.read(Packed.unpack(store.get(nameOf(each)))));
+    return pages.computeIfAbsent(number, this::load);
+  }
+
+  private Page load(int number) {
+    byte[] written = store.get(nameOf(number));
+    if (written == null) {
+      throw new IllegalStateException(
+          "State is damaged: page %d of the values in order is not there.".formatted(number));
+    }
+    return Page.read(Packed.unpack(written));
   }
 
   private byte[] nameOf(int page) {

@@ -50,7 +50,6 @@ final class TopStation implements Station {
             (one, other) ->
                 order.compare(RowBytes.reading(one, own), RowBytes.reading(other, own)));
     Map<UTF8String, byte[]> before = shown(rows);
-    letters.sort(Comparator.comparingInt(Letter::kind));
     for (Letter letter : letters) {
       if (letter.kind() == Letter.REMOVE) {
         rows.remove(letter.value(), letter.row());

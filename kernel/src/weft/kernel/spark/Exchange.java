@@ -274,6 +274,8 @@ public final class Exchange {
             public boolean hasNext() {
               if (!isOver && !made.hasNext()) {
                 isOver = true;
+                // Another try may have the version by now, and what is behind it.
+                context.killTaskIfInterrupted();
                 state.commit();
                 place.size().add(state);
               }
