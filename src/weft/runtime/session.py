@@ -35,8 +35,8 @@ EXPLICIT = "-XX:-OmitStackTraceInFastThrow"
 """Java throws errors without their message when it has thrown many, and a repeated batch must give the same reasons."""
 
 UNHURRIED = "-XX:CompileThresholdScaling=3"
-"""Java compiles what ran a few hundred times, though most of that never runs often: over four million events compiling was
-more than a quarter of a job's CPU, and small batches wait for it."""
+"""Java compiles what ran a few hundred times, though most of that never runs often: over four million events compiling
+was more than a quarter of a job's CPU, and small batches wait for it."""
 
 JAVA = f"{COMPILE_ALL} {DEEP} {EXPLICIT} {UNHURRIED}"
 
