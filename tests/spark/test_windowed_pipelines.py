@@ -203,6 +203,63 @@ def test_two_streams_are_joined_within_a_window(tmp_path: Path) -> None:
         assert [(row["id"], row["paid"]) for row in rows] == [(1, "card"), (2, None)]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "keys"),
+    [
+        (("int", 7), ("long", 2**40), [7, 2**40]),
+        (("long", 2**53 + 1), ("int", 3), [2**53 + 1, 3]),
+        (("decimal(6,2)", "7.50"), ("double", 2.5e30), [7.5, 2.5e30]),
+        (
+            ("date", "2026-01-02"),
+            ("timestamp", "2026-01-03T04:05:06Z"),
+            [datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, 4, 5, 6, tzinfo=UTC)],
+        ),
+    ],
+)
+def test_keys_of_two_types_meet(
+    tmp_path: Path, one: tuple[str, Any], other: tuple[str, Any], keys: list[Any]
+) -> None:
+    """A key is equal to that of the other stream where SQL says so, whatever type each stream has it in."""
+    both = "2026-01-05" if one[0] == "date" else 8
+    project: dict[str, Any] = {
+        "app_name": "keys",
+        "streams": {
+            name: {
+                "source": {"mock": {}},
+                "schema": {"key": kind, name: "string", f"{name}_at": "timestamp"},
+                "event_time": f"{name}_at",
+            }
+            for name, kind in (("left", one[0]), ("right", other[0]))
+        },
+        "pipelines": {
+            kind: {
+                "from": ["left", "right"],
+                "join": {"on": ["key"], "type": kind},
+                "window": {"type": "tumbling", "size_ms": 5000},
+            }
+            for kind in ("inner", "full")
+        },
+    }
+
+    def records(name: str, second: int, *keys: Any) -> list[dict[str, Any]]:
+        moment = f"2026-01-01T00:00:{second:02d}Z"
+        return [{"key": key, name: str(key), f"{name}_at": moment} for key in keys]
+
+    with play(project, storage=tmp_path) as run:
+        run.feed("left", records("left", 1, one[1], both))
+        run.feed("right", records("right", 2, other[1], both))
+        for name in ("left", "right"):
+            run.feed(name, records(name, 30, both))
+        run.feed("right", records("right", 3, other[1]))
+        inner = [(row["left"], row["right"]) for row in run.rows("inner")]
+        assert inner == [(str(both), str(both))]
+        found = {(row["left"], row["right"]): row["key"] for row in run.rows("full")}
+        assert set(found) == {(str(one[1]), None), (None, str(other[1])), (str(both), str(both))}
+        assert [found[str(one[1]), None], found[None, str(other[1])]] == keys
+        late = run.rows("full.late")
+        assert [row["right"]["right"] for row in late] == [str(other[1])]
+
+
 def test_a_stream_ahead_of_the_other_makes_no_record_late(tmp_path: Path) -> None:
     """A window that has not closed takes every record of its own, as it does in Flink and in Beam."""
     streams = {

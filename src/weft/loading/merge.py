@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from weft.gate.coercion import common
@@ -72,7 +73,15 @@ def joined(
             "Rename or drop them in a pipeline before the join.",
         )
         return None
-    return side_by_side(left.schema, right.schema, pairs)
+    keys = [one for one, _ in pairs]
+    for name in sorted({one for one in keys if keys.count(one) > 1}):
+        report.add(
+            "project.join",
+            (*path, "on"),
+            f"{name!r} is to equal two columns of {right.name!r}.",
+            "Name it once here, and filter by the other column in a pipeline before the join.",
+        )
+    return side_by_side(left.schema, right.schema, join)
 
 
 def spelled(
@@ -90,9 +99,18 @@ def spelled(
     return {**join, "on": [list(pair) for pair in zip(*sides, strict=True)]}
 
 
-def side_by_side(left: Schema, right: Schema, pairs: Sequence[Sequence[str]]) -> Schema:
-    """The columns of a join: the left stream's, what the right one adds, and their window."""
-    return Schema((*left.fields, *added(right, pairs), WINDOW))
+def side_by_side(left: Schema, right: Schema, join: Mapping[str, Any]) -> Schema:
+    """The columns of a join: the left stream's, what the right one adds, and their window.
+
+    Where rows of the right stream come by themselves, the columns that must be equal hold its values too.
+    """
+    others = dict(join["on"]) if join.get("type") in ("right", "full") else {}
+    fields = []
+    for one in left:
+        other = right.find(others.get(one.name, ""))
+        kind = common(one.type, other.type) if other is not None else None
+        fields.append(replace(one, type=kind or one.type))
+    return Schema((*fields, *added(right, join["on"]), WINDOW))
 
 
 def check_names(

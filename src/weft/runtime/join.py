@@ -24,7 +24,8 @@ class Join(Operator):
 
     @property
     def schema(self) -> Schema:
-        return side_by_side(self.input_schema(0), self.input_schema(1), list(self._on().items()))
+        assert self._spec.join is not None
+        return side_by_side(self.input_schema(0), self.input_schema(1), self._spec.join)
 
     @cached_property
     def attached(self) -> Attached:
@@ -43,13 +44,16 @@ class Join(Operator):
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
         assert self._spec.join is not None
         on = self._on()
-        joined = join.paired(frame, on=on, kind=self._spec.join.get("type", "inner"))
+        kind = self._spec.join.get("type", "inner")
+        joined = join.paired(frame, on=on, kind=kind)
         left = set(self.input_schema(0).names)
+        # The key of the pane may be of a wider type than the left row's own column.
+        shared = on if kind in ("right", "full") else {}
         columns: dict[str, str] = {}
         for name in self.schema.names:
             if name == WINDOW.name:
                 columns[name] = "pane.window"
-            elif name in on:
+            elif name in shared:
                 columns[name] = f"pane.{quoted(name)}"
             else:
                 columns[name] = f"pane.{'left' if name in left else 'right'}.{quoted(name)}"

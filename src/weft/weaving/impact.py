@@ -87,7 +87,7 @@ def _schema_before_steps(project: Project, spec: PipelineSpec) -> Schema:
         return find_query(spec.name, project).columns
     if spec.join is None:
         return first
-    return side_by_side(first, project.schema_of(spec.inputs[1]), spec.join["on"])
+    return side_by_side(first, project.schema_of(spec.inputs[1]), spec.join)
 
 
 def _entering(project: Project, spec: PipelineSpec, position: int) -> dict[str, set[str]]:

@@ -282,12 +282,27 @@ def test_a_join_has_the_columns_of_both() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("inner", "int"), ("left", "int"), ("right", "bigint"), ("full", "bigint")],
+)
+def test_the_key_of_a_join_holds_values_of_all_rows_that_it_has(kind: str, expected: str) -> None:
+    streams = {
+        name: {"source": "feed", "schema": {"id": own, name: "timestamp"}, "event_time": name}
+        for name, own in (("narrow", "int"), ("wide", "long"))
+    }
+    pair = {**JOINED, "from": ["narrow", "wide"], "join": {"on": "id", "type": kind}}
+    project = make(streams=streams, pipelines={"joined": pair})
+    assert str(project.schema_of("joined").get("id").type) == expected
+
+
+@pytest.mark.parametrize(
     ("join", "code"),
     [
         ({"on": {"email": "order"}}, "project.join"),
         ({"on": {"idd": "order"}}, "schema.unknown-column"),
         ({"type": "outer", "on": {"id": "order"}}, "project.unknown-value"),
         ({"type": "left"}, "project.missing-key"),
+        ({"on": {"id": "order", "ID": "order"}}, "project.join"),
     ],
 )
 def test_a_wrong_join_is_refused(join: dict[str, Any], code: str) -> None:

@@ -89,6 +89,7 @@ public final class Attach {
     int buckets = spec.get("buckets").intValue();
     boolean holds = Boundaries.of(spec) != null;
     return Operator.Input.of(
+        columns,
         rows -> laidOut(rows, table, kept, spec),
         new TableRows(columns, buckets, table, keys, kept, holds));
   }

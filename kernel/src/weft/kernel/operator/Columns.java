@@ -19,6 +19,14 @@ public final class Columns implements Serializable {
     this.type = type;
   }
 
+  /** Refuses rows of other types: to read them by these would make values up. */
+  void check(StructType rows) {
+    if (!rows.asNullable().equals(type.asNullable())) {
+      throw new IllegalStateException(
+          "An operator was attached to " + type.sql() + " and is given " + rows.sql() + ".");
+    }
+  }
+
   public int size() {
     return type.size();
   }

@@ -49,12 +49,15 @@ public final class Operator {
   /**
    * One input.
    *
-   * @param laidOut the columns that the router reads, of the rows of a batch
+   * @param columns those that the router reads
+   * @param laidOut these columns of the rows of a batch
    * @param router makes messages of them
    */
-  public record Input(Function<Dataset<Row>, Dataset<Row>> laidOut, Lent<Router> router) {
-    public static Input of(Function<Dataset<Row>, Dataset<Row>> laidOut, Router router) {
-      return new Input(laidOut, new Lent<>(UUID.randomUUID().toString(), router));
+  public record Input(
+      Columns columns, Function<Dataset<Row>, Dataset<Row>> laidOut, Lent<Router> router) {
+    public static Input of(
+        Columns columns, Function<Dataset<Row>, Dataset<Row>> laidOut, Router router) {
+      return new Input(columns, laidOut, new Lent<>(UUID.randomUUID().toString(), router));
     }
   }
 
@@ -131,6 +134,7 @@ public final class Operator {
     Routing routing = new Routing(inputs.get(input).router());
     if (codes[input] == null || !FrameCode.fits(codes[input], batch)) {
       Dataset<Row> laidOut = inputs.get(input).laidOut().apply(batch);
+      inputs.get(input).columns().check(laidOut.schema());
       codes[input] = FrameCode.of(batch, laidOut);
       if (codes[input] == null) {
         return Exchange.send(laidOut, routing);

@@ -44,7 +44,7 @@ public final class Dedupe {
             .add("dead", DeadRow.type(form));
     Columns columns = new Columns(laidOut(form, spec).schema());
     Shipper shipper = new Shipper(columns, late, buckets, spec.get("by").size(), within);
-    Operator.Input input = Operator.Input.of(rows -> laidOut(rows, spec), shipper);
+    Operator.Input input = Operator.Input.of(columns, rows -> laidOut(rows, spec), shipper);
     return new Operator(
         spark, List.of(input), List.of(new DedupeEngine(within)), buckets, result);
   }

@@ -86,7 +86,9 @@ public final class Panes {
       int at = side;
       inputs.add(
           Operator.Input.of(
-              rows -> laidOut(sides.of(at, rows), new ArrayList<>()), new Slicer(columns, task)));
+              columns,
+              rows -> laidOut(sides.of(at, rows), new ArrayList<>()),
+              new Slicer(columns, task)));
     }
     Engine engine = window.isSliced() ? new SliceEngine(task) : new KeyEngine(task);
     return new Operator(spark, inputs, List.of(engine), buckets, result);

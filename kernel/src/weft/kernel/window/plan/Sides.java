@@ -13,6 +13,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * The rows of two streams that are joined, in one form: their keys, the row under the name of its
  * side, and which side it is. Those of a stream by itself stay as they are.
+ *
+ * <p>Keys are of the type that those of both sides have in common, as in a union of SQL: an integer
+ * and a long of the same value are one key.
  */
 final class Sides {
   private static final List<String> NAMES = List.of("left", "right");
@@ -21,6 +24,8 @@ final class Sides {
   private final List<List<String>> keys = new ArrayList<>();
 
   private final List<StructType> rows = new ArrayList<>();
+
+  private StructType types = new StructType();
 
   private Sides() {}
 
@@ -33,7 +38,14 @@ final class Sides {
       sides.keys.add(names);
     }
     forms.forEach(form -> sides.rows.add(own(form)));
+    if (!sides.keys.isEmpty()) {
+      sides.types = sides.keysOf(0, forms.get(0)).union(sides.keysOf(1, forms.get(1))).schema();
+    }
     return sides;
+  }
+
+  private Dataset<Row> keysOf(int side, Dataset<Row> form) {
+    return form.select(keys.get(side).stream().map(Sides::named).toArray(Column[]::new));
   }
 
   private static StructType own(Dataset<Row> form) {
@@ -53,7 +65,8 @@ final class Sides {
     }
     List<Column> columns = new ArrayList<>();
     for (String key : keys.get(side)) {
-      columns.add(named(key).as("_key_" + columns.size()));
+      int at = columns.size();
+      columns.add(named(key).cast(types.fields()[at].dataType()).as("_key_" + at));
     }
     for (int each = 0; each < NAMES.size(); each++) {
       Column[] own =
