@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,10 @@ from weft.clock import ManualClock
 from weft.errors import WeftError
 from weft.runtime.faults import POINTS
 from weft.testing import Play, play
+from weft.windows import panes as attaching
+from weft.windows.attached import Attached, AttachError
+
+LONGEST_S = 60.0
 
 
 @pytest.fixture
@@ -378,3 +383,23 @@ def test_state_of_another_version_is_computed_anew_once_it_is_asked_for(tmp_path
         run.resume()
         run.feed("orders", [at(25, 5)])
         assert sorted(panes(run)) == [(0, 2, "on_time", 0), (10, 2, "on_time", 0)]
+
+
+def test_a_window_that_cannot_be_attached_fails_and_other_pipelines_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Attached:
+        raise AttachError("Its state cannot be read.")
+
+    with play(shop(clean=CLEAN), storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1)])
+        monkeypatch.setattr(attaching, "attach", refuse)
+        with pytest.raises(AttachError):
+            run.apply(shop(clean=CLEAN, revenue=REVENUE))
+        monkeypatch.undo()
+        run.append("orders", [at(12, 2)])
+        deadline = time.monotonic() + LONGEST_S
+        while not panes(run):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert panes(run) == [(0, 1, "on_time", 0)]

@@ -4,7 +4,6 @@ out."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -50,8 +49,7 @@ class Changing(Operator):
     def schema(self) -> Schema:
         return with_change(self.assembled.columns)
 
-    @cached_property
-    def attached(self) -> Attached:
+    def attach(self) -> Attached:
         inputs = [self.input_columns(position) for position in range(len(self._spec.inputs))]
         return attach(
             self._run.spark,

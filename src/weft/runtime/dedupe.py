@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -28,8 +27,7 @@ class Dedupe(Operator):
     def schema(self) -> Schema:
         return self.input_schema()
 
-    @cached_property
-    def attached(self) -> Attached:
+    def attach(self) -> Attached:
         assert self._spec.dedupe is not None
         by = self._spec.dedupe["by"]
         spec = dedupe.DedupeSpec(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -27,8 +26,7 @@ class Join(Operator):
         assert self._spec.join is not None
         return side_by_side(self.input_schema(0), self.input_schema(1), self._spec.join)
 
-    @cached_property
-    def attached(self) -> Attached:
+    def attach(self) -> Attached:
         assert self._spec.window is not None
         return join.attach(
             self._run.spark,

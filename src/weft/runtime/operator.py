@@ -87,22 +87,23 @@ class Operator(ABC):
         """Where its state is kept."""
         return self._run.project.processing.state
 
-    @property
     @abstractmethod
-    def attached(self) -> Attached:
-        """The kernel's operator."""
+    def attach(self) -> Attached:
+        """The kernel's operator on the columns of its inputs."""
 
     def newest(self, position: int) -> CurrentRows | None:
         """What is enough of an input to begin with, or None where that is all of it."""
         return None
 
     def open(self) -> DataFrame:
+        # What cannot be attached fails this pipeline here; the worker asks for the sizes of all in a loop of its own.
+        self._attached = self.attach()
         inputs = range(len(self._run.inputs))
         frames = [open_input(self._run, at, newest=self.newest(at)) for at in inputs]
         return reduce(DataFrame.unionByName, frames)
 
     def taken(self, frame: DataFrame, batch: int) -> DataFrame:
-        return self.attached.run(
+        return self._attached.run(
             batches_of(self._run, batch),
             checkpoint=self._run.checkpoint,
             batch=batch,
@@ -110,7 +111,7 @@ class Operator(ABC):
         )
 
     def state_size(self) -> dict[str, int | None]:
-        entries, held = self.attached.state_size()
+        entries, held = self._attached.state_size()
         return {"rows": entries if self.counts_state else None, "bytes": held}
 
     def input_columns(self, position: int = 0) -> StructType:

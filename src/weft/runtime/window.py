@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -32,8 +32,7 @@ class Window(Operator):
     def steps(self) -> tuple[Step, ...]:
         return ()
 
-    @cached_property
-    def attached(self) -> Attached:
+    def attach(self) -> Attached:
         assert self._spec.window is not None
         columns = self.input_columns()
         rows = [] if self._spec.reducer is None else [fold.rows_of(columns)]
