@@ -102,15 +102,23 @@ def test_time_goes_on_when_a_rule_drops_every_record(run: Play) -> None:
     assert panes(run) == [(0, 1, "on_time", 0)]
 
 
-def test_state_survives_a_changed_number_of_partitions(run: Play) -> None:
-    run.feed("orders", [at(1, 1), {**at(2, 2), "country": "fr"}])
-    plan = run.api.post("/pipelines/revenue/repartition?dry_run=true", json={"partitions": 3})
-    assert plan.json()["status"] == "planned"
-    done = run.api.post("/pipelines/revenue/repartition", json={"partitions": 3})
-    assert done.raise_for_status().json()["result"]["windows"] == 2
-    run.feed("orders", [at(3, 3)])
-    run.feed("orders", [at(12, 4)])
-    assert sorted(panes(run)) == [(0, 1, "on_time", 0), (0, 2, "on_time", 0)]
+@pytest.mark.parametrize("state", ["rocksdb", "memory"])
+def test_state_survives_a_changed_number_of_partitions(tmp_path: Path, state: str) -> None:
+    project = shop(clean=CLEAN, revenue=REVENUE)
+    project["processing"]["state"] = state
+    with play(project, storage=tmp_path) as run:
+        run.feed("orders", [at(1, 1)])
+        run.feed("orders", [{**at(2, 2), "country": "fr"}])
+        path = "/pipelines/revenue/repartition"
+        plan = run.api.post(f"{path}?dry_run=true", json={"partitions": 3})
+        assert plan.json()["status"] == "planned"
+        for partitions in (3, 1):
+            done = run.post(path, {"partitions": partitions})
+            assert done["result"]["windows"] == 2
+            run.feed("orders", [at(3, partitions)])
+        run.resume()
+        run.feed("orders", [at(12, 4)])
+        assert sorted(panes(run)) == [(0, 1, "on_time", 0), (0, 3, "on_time", 0)]
 
 
 def test_an_added_aggregate_starts_with_the_next_window(run: Play) -> None:

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreMap$;
 import org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec;
 import org.apache.spark.sql.execution.streaming.state.RocksDB;
@@ -126,7 +127,17 @@ public final class StateStores implements Serializable {
   /** Opens a partition that has nothing yet, to make a version of it. */
   public OpenState create(int operator, int partition, long version) {
     StateStoreProvider provider = provider(operator, partition);
-    return opened(provider.getStore(version - 1, Option.empty(), true, true), provider::close);
+    return opened(empty(provider, version - 1), provider::close);
+  }
+
+  /** A store with nothing in it that stands at a version, whether or not there are others. */
+  private static StateStore empty(StateStoreProvider provider, long version) {
+    if (provider instanceof HDFSBackedStateStoreProvider heap) {
+      // It refuses to begin with nothing at a version, but any map makes a store of its own.
+      return heap.new HDFSBackedStateStore(
+          version, HDFSBackedStateStoreMap$.MODULE$.create(BYTES, 0, Option.empty()), true);
+    }
+    return provider.getStore(version, Option.empty(), true, true);
   }
 
   /** Opens a version of a partition in a task, to be read and not to be changed. */
