@@ -115,19 +115,33 @@ public final class StateStores implements Serializable {
             conf,
             hadoop.value().value(),
             false);
-    return opened(
-        store,
-        () -> {
-          if (!store.hasCommitted()) {
-            store.abort();
-          }
-        });
+    return opened(store, () -> giveUp(store));
+  }
+
+  /** Forgets what was not committed; until then a store in RocksDB cannot be closed. */
+  private static void giveUp(StateStore store) {
+    if (!store.hasCommitted()) {
+      store.abort();
+    }
   }
 
   /** Opens a partition that has nothing yet, to make a version of it. */
   public OpenState create(int operator, int partition, long version) {
     StateStoreProvider provider = provider(operator, partition);
-    return opened(empty(provider, version - 1), provider::close);
+    return alone(provider, empty(provider, version - 1));
+  }
+
+  /** A store that is closed with its provider, which has no other. */
+  private static OpenState alone(StateStoreProvider provider, StateStore store) {
+    return opened(
+        store,
+        () -> {
+          try {
+            giveUp(store);
+          } finally {
+            provider.close();
+          }
+        });
   }
 
   /** A store with nothing in it that stands at a version, whether or not there are others. */
@@ -143,14 +157,7 @@ public final class StateStores implements Serializable {
   /** Opens a version of a partition in a task, to be read and not to be changed. */
   public OpenState read(int operator, int partition, long version) {
     StateStoreProvider provider = provider(operator, partition);
-    StateStore store = provider.getStore(version, Option.empty(), false, false);
-    OpenState state =
-        opened(
-            store,
-            () -> {
-              store.abort();
-              provider.close();
-            });
+    OpenState state = alone(provider, provider.getStore(version, Option.empty(), false, false));
     TaskContext.get().addTaskCompletionListener((TaskCompletionListener) task -> state.close());
     return state;
   }
