@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -21,6 +23,7 @@ import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStore$;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef$;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
@@ -73,7 +76,9 @@ public final class StateStores implements Serializable {
   public static StateStores in(
       org.apache.spark.sql.SparkSession session, String checkpoint, UUID run, boolean isOnHeap) {
     SparkSession spark = (SparkSession) session;
-    spark.streams(); // makes the coordinator that stores report to, if no query has yet
+    // What stores report to, if no query has made it yet. A session that is asked for its queries
+    // makes it too, but also a listener of its own, which nobody takes away again.
+    StateStoreCoordinatorRef$.MODULE$.forDriver(SparkEnv.get(), spark.sessionState().conf());
     SQLConf settings = spark.sessionState().conf().clone();
     Class<? extends StateStoreProvider> provider =
         isOnHeap ? HDFSBackedStateStoreProvider.class : RocksDBStateStoreProvider.class;
@@ -127,21 +132,7 @@ public final class StateStores implements Serializable {
 
   /** Opens a partition that has nothing yet, to make a version of it. */
   public OpenState create(int operator, int partition, long version) {
-    StateStoreProvider provider = provider(operator, partition);
-    return alone(provider, empty(provider, version - 1));
-  }
-
-  /** A store that is closed with its provider, which has no other. */
-  private static OpenState alone(StateStoreProvider provider, StateStore store) {
-    return opened(
-        store,
-        () -> {
-          try {
-            giveUp(store);
-          } finally {
-            provider.close();
-          }
-        });
+    return alone(operator, partition, provider -> empty(provider, version - 1));
   }
 
   /** A store with nothing in it that stands at a version, whether or not there are others. */
@@ -156,23 +147,45 @@ public final class StateStores implements Serializable {
 
   /** Opens a version of a partition in a task, to be read and not to be changed. */
   public OpenState read(int operator, int partition, long version) {
-    StateStoreProvider provider = provider(operator, partition);
-    OpenState state = alone(provider, provider.getStore(version, Option.empty(), false, false));
+    OpenState state =
+        alone(
+            operator,
+            partition,
+            provider -> provider.getStore(version, Option.empty(), false, false));
     TaskContext.get().addTaskCompletionListener((TaskCompletionListener) task -> state.close());
     return state;
   }
 
-  private StateStoreProvider provider(int operator, int partition) {
-    return StateStoreProvider$.MODULE$.createAndInit(
-        id(operator, partition),
-        BYTES,
-        BYTES,
-        new NoPrefixKeyStateEncoderSpec(BYTES),
-        false,
-        conf,
-        hadoop.value().value(),
-        false,
-        Option.empty());
+  /** A store of a provider that has no other, and is closed with it or when there is none. */
+  private OpenState alone(
+      int operator, int partition, Function<StateStoreProvider, StateStore> getStore) {
+    StateStoreProvider provider =
+        StateStoreProvider$.MODULE$.createAndInit(
+            id(operator, partition),
+            BYTES,
+            BYTES,
+            new NoPrefixKeyStateEncoderSpec(BYTES),
+            false,
+            conf,
+            hadoop.value().value(),
+            false,
+            Option.empty());
+    StateStore store;
+    try {
+      store = getStore.apply(provider);
+    } catch (Throwable e) {
+      provider.close();
+      throw e;
+    }
+    return opened(
+        store,
+        () -> {
+          try {
+            giveUp(store);
+          } finally {
+            provider.close();
+          }
+        });
   }
 
   private static OpenState opened(StateStore store, Runnable end) {
