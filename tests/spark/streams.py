@@ -106,6 +106,8 @@ class Reader:
         self.batches: list[list[Row]] = []
         self.knots: list[list[tuple[int, int | None]]] = []
         """The knots of each batch, with the watermark that each has come to."""
+        self.files: list[int] = []
+        """In how many files the rows of each batch lie."""
         self.name = name
         self.stream = stream
         self._checkpoint = str(checkpoint)
@@ -129,6 +131,7 @@ class Reader:
         spark, [after], [upto] = self.stream.spark, taken.start, taken.end
         batch = read_batch(spark, self._reading.query, self.name, after=after, upto=upto)
         self.batches.append(rows_of(spark, [batch]).collect())
+        self.files.append(cast("Any", batch).files())
         told = json.loads(cast("Any", batch).control())
         self.knots.append([(knot, watermark) for knot, watermark in told["knots"]])
 

@@ -57,6 +57,7 @@ def test_batches_take_whole_knots_up_to_a_number_of_rows(
         stream.tie(knot, values)
     with Reader(stream, tmp_path / "reader", reading=TableReading(most_rows=3)) as reader:
         assert reader.drain() == [[1, 2, 3], [4, 5, 6, 7], [8, 9]]
+        assert reader.files == [2, 1, 2]
 
 
 def test_reading_starts_after_a_knot(spark: SparkSession, tmp_path: Path) -> None:

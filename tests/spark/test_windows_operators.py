@@ -24,7 +24,7 @@ from tests.unit.windows.model import Knot, Row
 from weft.schema.schema import Schema
 from weft.windows import dedupe, fold, join
 from weft.windows.aggregate import Aggregate
-from weft.windows.attached import State
+from weft.windows.attached import State, batch_of
 from weft.windows.panes import attach
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
@@ -194,3 +194,18 @@ def test_an_added_aggregate_starts_with_the_next_window(
         (1, (1, 12, (1, 2)), None),
         (1, (50, 60, (3,)), 3),
     }
+
+
+@pytest.mark.parametrize(
+    ("rows", "files", "is_handed_on"),
+    [(0, 0, False), (2_000, 8, False), (2_001, 1, True), (1, 9, True)],
+)
+def test_a_batch_is_handed_on_unless_it_is_little_in_few_files(
+    spark: SparkSession, tmp_path: Path, rows: int, files: int, is_handed_on: bool
+) -> None:
+    attached = attach(
+        spark, [COLUMNS], window=LATENESS, by=["key"], aggregates=[], buckets=2, pipeline="window"
+    )
+    batch = batch_of(spark.createDataFrame([], COLUMNS), [(1, None)], rows, files=files)
+    made: Any = run_once(attached, tmp_path, batch)
+    assert ("ShuffledRDD" in made._jdf.queryExecution().toRdd().toDebugString()) == is_handed_on

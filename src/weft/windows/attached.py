@@ -84,8 +84,10 @@ def attach(
     return Attached(spark, made, state)
 
 
-def batch_of(frame: DataFrame, knots: Sequence[tuple[int, int | None]], rows: int) -> InputBatch:
-    """At most so many rows of an input as a batch of these knots, each with the watermark that it has come to."""
+def batch_of(
+    frame: DataFrame, knots: Sequence[tuple[int, int | None]], rows: int, *, files: int = 0
+) -> InputBatch:
+    """At most so many rows of an input, in so many files, as a batch of these knots, each with its watermark."""
     control = json.dumps({"knots": [list(knot) for knot in knots]})
-    made = kernel.call(frame.sparkSession, "operator.InputBatch.of", frame, control, rows)
+    made = kernel.call(frame.sparkSession, "operator.InputBatch.of", frame, control, rows, files)
     return InputBatch(made)

@@ -32,6 +32,12 @@ public final class Operator {
   /** Up to so many rows all tasks look through them, rather than to hand them on. */
   private static final long LITTLE = 2_000;
 
+  /**
+   * In no more files than these: each task opens all of them, one after the other. On a disk that
+   * takes as long for ten or so as to open each once and to hand on what is in it.
+   */
+  private static final int FEW = 8;
+
   private final SparkSession spark;
   private final List<Input> inputs;
   private final List<Lent<Engine>> steps = new ArrayList<>();
@@ -109,15 +115,17 @@ public final class Operator {
     List<Exchange> sent = new ArrayList<>();
     List<byte[]> controls = new ArrayList<>();
     long rows = 0;
+    int files = 0;
     for (int at = 0; at < inputs.size(); at++) {
       InputBatch batch = batches.get(at);
       sent.add(send(at, batch.frame()));
       ObjectNode told = Json.parseObject(batch.control());
       controls.add(told.put("input", at).toString().getBytes(StandardCharsets.UTF_8));
       rows += batch.rows();
+      files += batch.files();
     }
     Exchange messages = Exchange.together(sent);
-    boolean isLittle = rows <= LITTLE;
+    boolean isLittle = rows <= LITTLE && files <= FEW;
     int last = steps.size() - 1;
     for (int step = 0; step < last; step++) {
       Passing passing = new Passing(receiving(step, partitions, controls));

@@ -148,12 +148,13 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     ArrayNode listed = Json.array();
     knots.forEach(knot -> listed.addArray().add(knot.knot()).add(knot.weft().get("watermark")));
     long rows = knots.stream().mapToLong(Commit::rows).sum();
-    LogicalPlan plan = united(scans(reader.files(knots), from.knot(), to.knot()));
+    List<Compacted> files = reader.files(knots);
+    LogicalPlan plan = united(scans(files, from.knot(), to.knot()));
     if (reader.startsWithNewest(from) && rows >= options.newest().leastRows()) {
       plan = newest(plan, rows);
     }
     String control = Json.object().set("knots", listed).toString();
-    return new InputBatch(Dataset$.MODULE$.ofRows(spark, plan), control, rows);
+    return new InputBatch(Dataset$.MODULE$.ofRows(spark, plan), control, rows, files.size());
   }
 
   /** The files of knots in (after, upto]; of those that other knots share, their rows alone. */
