@@ -71,7 +71,6 @@ final class Shipper extends Router {
     if (keyOf == null) {
       open();
     }
-    waiting.clear();
   }
 
   @Override
@@ -118,6 +117,7 @@ final class Shipper extends Router {
             }
           }
         });
+    waiting.clear();
     return out.iterator();
   }
 
