@@ -209,3 +209,36 @@ def test_a_batch_is_handed_on_unless_it_is_little_in_few_files(
     batch = batch_of(spark.createDataFrame([], COLUMNS), [(1, None)], rows, files=files)
     made: Any = run_once(attached, tmp_path, batch)
     assert ("ShuffledRDD" in made._jdf.queryExecution().toRdd().toDebugString()) == is_handed_on
+
+
+@pytest.mark.parametrize("kind", ["rocksdb", "memory"])
+def test_the_size_of_state_is_known_while_a_batch_runs_and_counted_once(
+    spark: SparkSession, tmp_path: Path, kind: State
+) -> None:
+    attached = attach(
+        spark,
+        [COLUMNS],
+        window=SESSION,
+        by=["key"],
+        aggregates=[],
+        buckets=4,
+        pipeline="window",
+        state=kind,
+    )
+
+    def begun(number: int, count: int) -> DataFrame:
+        rows = [Row(number, number, f"k{each}") for each in range(count)]
+        batch = batch_of_knots(spark, [Knot(rows)], after=number)
+        return attached.run([batch], checkpoint=str(tmp_path), batch=number, partitions=2)
+
+    assert attached.state_size() == (0, 0)
+    begun(0, 3).collect()
+    entries, held = attached.state_size()
+    assert entries > 0 and held > 0
+    made = begun(1, 30)
+    assert attached.state_size() == (entries, held)
+    made.collect()
+    more, _ = attached.state_size()
+    assert more > entries
+    made.collect()
+    assert attached.state_size()[0] == more

@@ -111,7 +111,6 @@ public final class Operator {
       stores = StateStores.in(spark, checkpoint, run, isOnHeap);
       opened = run + checkpoint;
     }
-    size.reset();
     List<Exchange> sent = new ArrayList<>();
     List<byte[]> controls = new ArrayList<>();
     long rows = 0;
@@ -159,7 +158,7 @@ public final class Operator {
     return new Receiving(steps.get(step), buckets, partitions, controls);
   }
 
-  /** How large the last batch has left the state: entries, where they are counted, and bytes. */
+  /** How large the state is: entries, where they are counted, and bytes of memory. */
   public long[] stateSize() {
     return new long[] {size.entries(), size.bytes()};
   }

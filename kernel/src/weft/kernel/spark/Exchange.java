@@ -277,7 +277,7 @@ public final class Exchange {
                 // Another try may have the version by now, and what is behind it.
                 context.killTaskIfInterrupted();
                 state.commit();
-                place.size().add(state);
+                place.tell(part.index(), state);
               }
               return !isOver;
             }

@@ -14,4 +14,9 @@ import java.io.Serializable;
  */
 public record StatePlace(
     StateStores stores, int step, int partitions, int numbers, long version, StateSize size)
-    implements Serializable {}
+    implements Serializable {
+  /** Tells how large the state of a partition is, which was committed. */
+  void tell(int partition, OpenState state) {
+    size.add(new StateSize.Part(step, partition, state.size(), state.bytes()));
+  }
+}

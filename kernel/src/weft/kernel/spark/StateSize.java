@@ -1,40 +1,71 @@
 package weft.kernel.spark;
 
 import java.io.Serializable;
-import org.apache.spark.SparkContext;
-import org.apache.spark.util.LongAccumulator;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.util.AccumulatorV2;
 
-/** How large the state of an operator is, as its tasks have told in the last batch. */
-public final class StateSize implements Serializable {
+/**
+ * How large the state of an operator is: of each part what its task has told when it was last
+ * committed, so that it is known of all of them while a batch runs too.
+ */
+public final class StateSize
+    extends AccumulatorV2<StateSize.Part, Collection<StateSize.Part>> {
   private static final long serialVersionUID = 1;
 
-  private final LongAccumulator entries = new LongAccumulator();
-  private final LongAccumulator bytes = new LongAccumulator();
+  private final Map<List<Integer>, Part> parts = new ConcurrentHashMap<>();
 
-  public static StateSize in(org.apache.spark.sql.SparkSession spark) {
-    SparkContext context = ((org.apache.spark.sql.classic.SparkSession) spark).sparkContext();
+  /** What a step keeps in one of its partitions. */
+  record Part(int step, int partition, long entries, long bytes) implements Serializable {}
+
+  public static StateSize in(SparkSession spark) {
     StateSize size = new StateSize();
-    context.register(size.entries);
-    context.register(size.bytes);
+    Sessions.context(spark).register(size);
     return size;
   }
 
-  /** Begins a batch. */
-  public void reset() {
-    entries.reset();
-    bytes.reset();
-  }
-
-  void add(OpenState state) {
-    entries.add(state.size());
-    bytes.add(state.bytes());
-  }
-
+  /** How many entries there are, where they are counted. */
   public long entries() {
-    return entries.sum();
+    return parts.values().stream().mapToLong(Part::entries).sum();
   }
 
+  /** How many bytes of memory it holds. */
   public long bytes() {
-    return bytes.sum();
+    return parts.values().stream().mapToLong(Part::bytes).sum();
+  }
+
+  @Override
+  public void add(Part part) {
+    parts.put(List.of(part.step(), part.partition()), part);
+  }
+
+  @Override
+  public void merge(AccumulatorV2<Part, Collection<Part>> later) {
+    later.value().forEach(this::add);
+  }
+
+  @Override
+  public Collection<Part> value() {
+    return List.copyOf(parts.values());
+  }
+
+  @Override
+  public boolean isZero() {
+    return parts.isEmpty();
+  }
+
+  @Override
+  public void reset() {
+    parts.clear();
+  }
+
+  @Override
+  public StateSize copy() {
+    StateSize copy = new StateSize();
+    copy.parts.putAll(parts);
+    return copy;
   }
 }
