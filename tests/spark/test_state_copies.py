@@ -93,3 +93,18 @@ def test_reading_in_sessions_of_their_own_leaves_no_listeners(
     for _ in range(3):
         assert len(read_windows(session.fork(spark), str(checkpoint))) == 20
     assert buses(spark) == heard
+
+
+def test_the_newest_state_is_that_which_all_partitions_have(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    run = WindowRun(spark, tmp_path, [TUMBLING])
+    run.start()
+    for number in range(2):
+        run.feed([Knot([Row(at, value=at, key=f"k{at}") for at in range(20)])])
+        if number == 0:
+            first = read_windows(spark, run.checkpoint())
+    # As if a batch had ended before all of its tasks had.
+    for file in Path(run.checkpoint(), "state", "0", "1").glob("2.*"):
+        file.unlink()
+    assert read_windows(spark, run.checkpoint()) == first

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.UUID;
@@ -56,18 +57,25 @@ public final class StateCopy {
         .flatMap(new StateReading(stores, step, version), Encoders.row(ENTRY));
   }
 
-  /** The newest version that there is of a step. */
+  /** The newest version of a step that all of its partitions have; 0 where there is none. */
   public long newest(int step) throws IOException {
+    List<Long> newest = new ArrayList<>();
+    for (int partition : numbers(String.valueOf(step))) {
+      newest.add(newest(step, partition));
+    }
+    // While a batch runs, or when it did not come to its end, some are ahead of others.
+    return newest.isEmpty() ? 0 : Collections.min(newest);
+  }
+
+  private long newest(int step, int partition) throws IOException {
     FileSystem files = new Path(checkpoint).getFileSystem(Sessions.hadoopConf(spark));
     long newest = 0;
-    for (int partition : numbers(String.valueOf(step))) {
-      for (FileStatus file : files.listStatus(new Path(folder(), step + "/" + partition))) {
-        String name = file.getPath().getName();
-        int end = name.indexOf('.');
-        String number = end > 0 ? name.substring(0, end) : "";
-        if (!number.isEmpty() && number.chars().allMatch(Character::isDigit)) {
-          newest = Math.max(newest, Long.parseLong(number));
-        }
+    for (FileStatus file : files.listStatus(new Path(folder(), step + "/" + partition))) {
+      String name = file.getPath().getName();
+      int end = name.indexOf('.');
+      String number = end > 0 ? name.substring(0, end) : "";
+      if (!number.isEmpty() && number.chars().allMatch(Character::isDigit)) {
+        newest = Math.max(newest, Long.parseLong(number));
       }
     }
     return newest;
