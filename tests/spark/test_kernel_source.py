@@ -8,13 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
 from weft.runtime import spine
-from weft.streams.read import TableReading, tick
+from weft.streams.read import SOURCE_FORMAT, TableReading, open_table, read_batch, tick
 
 
 def wait_for(batches: int, reader: Reader, seconds: float = 20) -> None:
@@ -153,3 +154,19 @@ def test_a_table_made_anew_is_not_taken_for_the_old_one(
         pytest.raises(StreamingQueryException, match="made anew"),
     ):
         reader.drain()
+
+
+def test_a_query_that_cannot_open_one_of_its_streams_has_none_open(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream(spark, tmp_path / "stream")
+    reading = TableReading(query="two-streams")
+    first = open_table(spark, stream.path, stream.schema, reading, name="first")
+    # Without a schema, which is seen only when the query opens it.
+    other = spark.readStream.format(SOURCE_FORMAT).options(query=reading.query, name="other")
+    both = first.union(other.load(stream.path))
+    query = both.writeStream.foreachBatch(lambda frame, number: None).start()
+    with pytest.raises(StreamingQueryException):
+        query.awaitTermination(60)
+    with pytest.raises(Py4JJavaError):
+        read_batch(spark, reading.query, "first", after=None, upto=None)

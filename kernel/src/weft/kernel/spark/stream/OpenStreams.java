@@ -28,6 +28,16 @@ public final class OpenStreams {
     SOURCES.put(name(options.query(), options.name()), source);
   }
 
+  /** Stops all that a query has open so far. */
+  static void stop(String query) {
+    SOURCES.forEach(
+        (name, source) -> {
+          if (name.startsWith(name(query, ""))) {
+            source.stop();
+          }
+        });
+  }
+
   static void remove(StreamOptions options, StreamSource source) {
     SOURCES.remove(name(options.query(), options.name()), source);
   }

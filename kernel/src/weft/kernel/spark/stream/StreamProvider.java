@@ -34,9 +34,12 @@ public final class StreamProvider implements StreamSourceProvider, DataSourceReg
       Option<StructType> schema,
       String provider,
       Map<String, String> options) {
+    StreamOptions asked = StreamOptions.of(options);
     try {
-      return new StreamSource(context.sparkSession(), schemaOf(schema), StreamOptions.of(options));
-    } catch (IOException e) {
+      return new StreamSource(context.sparkSession(), schemaOf(schema), asked);
+    } catch (IOException | RuntimeException e) {
+      // Spark stops the sources of a query that has all of them, and leaves those of another.
+      OpenStreams.stop(asked.query());
       throw Sneaky.raise(e);
     }
   }
