@@ -7,6 +7,9 @@ import org.apache.spark.unsafe.Platform;
 public final class Blob {
   private static final int START = 256;
 
+  /** No array is longer on every JVM. */
+  static final int MOST = Integer.MAX_VALUE - 8;
+
   private byte[] bytes;
   private int position;
 
@@ -20,8 +23,8 @@ public final class Blob {
   }
 
   /** A blob that will hold about so many bytes. */
-  public static Blob ofSize(int bytes) {
-    return new Blob(new byte[bytes], 0);
+  public static Blob ofSize(long bytes) {
+    return new Blob(new byte[sizeOf(bytes)], 0);
   }
 
   public static Blob reading(byte[] bytes) {
@@ -65,7 +68,7 @@ public final class Blob {
   }
 
   public void putLongs(long[] values, int from, int count) {
-    reserve(count * Long.BYTES);
+    reserve((long) count * Long.BYTES);
     Platform.copyMemory(
         values,
         Platform.LONG_ARRAY_OFFSET + (long) from * Long.BYTES,
@@ -153,10 +156,19 @@ public final class Blob {
     putRaw(value.array(), (long) Platform.BYTE_ARRAY_OFFSET + value.from(), value.length());
   }
 
-  private void reserve(int more) {
-    if (position + more > bytes.length) {
-      long wanted = Math.max((long) bytes.length * 2, (long) position + more);
-      bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, Integer.MAX_VALUE - 16));
+  private void reserve(long more) {
+    long wanted = position + more;
+    if (wanted > bytes.length) {
+      int twice = (int) Math.min(MOST, 2L * bytes.length);
+      bytes = Arrays.copyOf(bytes, Math.max(twice, sizeOf(wanted)));
     }
+  }
+
+  private static int sizeOf(long bytes) {
+    if (bytes > MOST) {
+      throw new IllegalStateException(
+          "A message or value of %d bytes is too large: it has 2 GB at most.".formatted(bytes));
+    }
+    return (int) bytes;
   }
 }

@@ -51,7 +51,7 @@ public record Message(int bucket, int kind, long knot, long time, byte[] payload
   }
 
   byte[] toBytes() {
-    Blob out = Blob.ofSize(payload.length + 32);
+    Blob out = Blob.ofSize(payload.length + 32L);
     out.putInt(bucket);
     out.putInt(kind);
     out.putLong(knot);
