@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -16,6 +15,7 @@ from pyspark.sql import functions as f
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
 from weft.runtime import spine
 from weft.streams.read import SOURCE_FORMAT, TableReading, open_table, read_batch, tick
+from weft.streams.table import TableError
 
 
 def wait_for(batches: int, reader: Reader, seconds: float = 20) -> None:
@@ -168,5 +168,6 @@ def test_a_query_that_cannot_open_one_of_its_streams_has_none_open(
     query = both.writeStream.foreachBatch(lambda frame, number: None).start()
     with pytest.raises(StreamingQueryException):
         query.awaitTermination(60)
-    with pytest.raises(Py4JJavaError):
+    with pytest.raises(TableError) as refused:
         read_batch(spark, reading.query, "first", after=None, upto=None)
+    assert refused.value.ids == {"reader": "first"}

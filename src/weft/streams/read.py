@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from weft import kernel
+from weft.streams.table import table_errors
 from weft.windows.attached import InputBatch
 
 SOURCE_FORMAT = "weft-stream"
@@ -107,7 +108,10 @@ def read_batch(
 ) -> InputBatch:
     """What the reader of this name, which a query has open, is given between two of its offsets; None is before all."""
     bounds = [None if offset is None else json.dumps(offset) for offset in (after, upto)]
-    return InputBatch(kernel.call(spark, "spark.stream.OpenStreams.batch", query, name, *bounds))
+    with table_errors(reader=name):
+        return InputBatch(
+            kernel.call(spark, "spark.stream.OpenStreams.batch", query, name, *bounds)
+        )
 
 
 def rows_of(spark: SparkSession, batches: Sequence[InputBatch]) -> DataFrame:

@@ -56,17 +56,17 @@ class Table:
 
     def exists(self) -> bool:
         """Whether the table was created."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return bool(self._log.exists())
 
     def version(self) -> int:
         """The newest version, -1 when there is no table; cheap when nothing was added."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return int(self._log.version())
 
     def schema(self) -> dict[str, Any]:
         """The schema of the stream's rows now, as Spark writes schemas in JSON."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             schema: dict[str, Any] = json.loads(self._log.schema())
             return schema
 
@@ -74,27 +74,27 @@ class Table:
         self, schema: Mapping[str, Any], properties: Mapping[str, str] | None = None
     ) -> None:
         """Create the table; one that is there with the same schema stays as it is."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             self._log.create(json.dumps(schema), json.dumps(properties or {}))
 
     def head(self) -> TableKnot | None:
         """The newest knot that is not cut."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return _knot(self._log.head())
 
     def last(self) -> TableKnot | None:
         """The newest knot that there ever was, cut or not."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return _knot(self._log.last())
 
     def find(self, knot: int) -> TableKnot | None:
         """The knot with this number; None when it is absent or cut."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return _knot(self._log.find(knot))
 
     def knots(self, after: int = 0, to: int = EVERYTHING) -> list[TableKnot]:
         """The knots in (after, to] that are not cut, oldest first; without both, all of them."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return [_table_knot(entry) for entry in json.loads(self._log.knots(after, to))]
 
     def commit(
@@ -106,7 +106,7 @@ class Table:
         schema: Mapping[str, Any] | None = None,
     ) -> int:
         """Add a knot after version `expected`, which must be the newest, and return its version."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             version = int(
                 self._log.commit(
                     expected,
@@ -121,58 +121,58 @@ class Table:
 
     def cut(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
         """Take the knots in (keep, head] out of the table; the same cut again changes nothing."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return int(self._log.cut(keep, head, json.dumps(weft)))
 
     def restore(self, keep: int, head: int, weft: Mapping[str, Any]) -> int:
         """Bring knots in (keep, head] that were cut back into the table; again changes nothing."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return int(self._log.restore(keep, head, json.dumps(weft)))
 
     def cuts(self) -> list[tuple[int, int]]:
         """What was cut, as pairs of the knot that was kept and the last one cut."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return [(keep, head) for keep, head in json.loads(self._log.cuts())]
 
     def compact(
         self, made: Sequence[CompactedFile], replaces: Sequence[str], weft: Mapping[str, Any]
     ) -> int:
         """Put files in the place of those that knots have now; refused when these are others meanwhile."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             files = json.dumps([codec.to_form(file) for file in made])
             return int(self._log.compact(files, json.dumps(list(replaces)), json.dumps(weft)))
 
     def compacted(self, *, cut: bool) -> list[CompactedFile]:
         """The files that knots share, oldest first: of knots that were cut, or of those that were not."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             found = json.loads(self._log.compacted())
         return [codec.from_form(CompactedFile, one) for one in found if one.pop("cut") == cut]
 
     def straddling(self, knot: int) -> CompactedFile | None:
         """The file that has rows of a knot and of later ones."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             text = self._log.straddling(knot)
         return None if text is None else codec.from_form(CompactedFile, json.loads(text))
 
     def replaced(self, after: int, *, before_ms: int) -> tuple[int, list[str]]:
         """The files that compactions after a version and before a moment replaced, and the newest of these versions."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             found = json.loads(self._log.replaced(after, before_ms))
         return found["version"], found["paths"]
 
     def expired(self) -> int:
         """The last knot whose rows were let go of, 0 when none were."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return int(self._log.expired())
 
     def expire(self, upto: int, weft: Mapping[str, Any]) -> int:
         """Take the rows of all knots up to one out of the table, whose knots stay; again changes nothing."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             return int(self._log.expire(upto, json.dumps(weft)))
 
     def delete_expired(self, after: int, upto: int) -> Deleted:
         """Delete what lies there of the files of knots in (after, upto] whose rows are expired; may be repeated."""
-        with _errors(self.path):
+        with table_errors(path=self.path):
             names = json.loads(self._log.written(after, min(upto, self.expired())))
         return self.delete(names)
 
@@ -204,12 +204,12 @@ def _table_knot(entry: Mapping[str, Any]) -> TableKnot:
 
 
 @contextmanager
-def _errors(path: str) -> Iterator[None]:
+def table_errors(**ids: Any) -> Iterator[None]:
     """Say what the kernel could not do to a table as an error of Weft."""
     try:
         yield
     except PySparkException as error:  # what PySpark translates itself, such as a wrong argument
-        raise TableError(str(error), path=path) from error
+        raise TableError(str(error), **ids) from error
     except Py4JJavaError as error:
         kind = TableConflictError if kernel.is_raised(error, "table.CommitConflict") else TableError
-        raise kind(kernel.message_of(error), path=path) from error
+        raise kind(kernel.message_of(error), **ids) from error
