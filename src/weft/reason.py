@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 _TRACEBACK = "Traceback (most recent call last)"
+_CALLED = re.compile(r"^An error occurred while calling \S+\.\n: (?:\w+\.)*")
+"""What an error of Java's begins with, before its name."""
 _MODULE = re.compile(r"^(?:\w+\.)+(?=\w+(?::|$))")
 
 LONGEST = 500
@@ -31,8 +33,11 @@ def reason_of(error: BaseException) -> str:
 
 
 def told(text: str) -> str:
-    """The line of an error's text that says what happened: its first, or what a traceback in it ends with."""
-    lines = text.strip().splitlines()
+    """The line of an error's text that says what happened: its first, or what a traceback in it ends with.
+
+    That of an error in Java stands behind the name of the method that was called.
+    """
+    lines = _CALLED.sub("", text.strip()).splitlines()
     headers = [number for number, line in enumerate(lines) if _TRACEBACK in line]
     if headers:
         # Frames are indented, and so are the frames of Java that Spark writes behind them.
