@@ -48,6 +48,16 @@ def all_rows(batches: dict[int, list[Row]]) -> list[Row]:
     return sorted((row for batch in batches.values() for row in batch), key=lambda r: r["_id"])
 
 
+def open_feed(spark: SparkSession, folder: Path, **processing: Any) -> DataFrame:
+    return open_stream(
+        spark,
+        make_stream("feed"),
+        checkpoint=folder / "c",
+        processing=Processing(**processing),
+        feed_dir=folder / "feed",
+    )
+
+
 def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -55,13 +65,7 @@ def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
     feed.append([{"id": 1}, "raw\ntext", b"\xff"], partition=2)
     feed.append(watermark=5)
     feed.append([{"id": 2}])
-    raw = open_stream(
-        spark,
-        make_stream("feed"),
-        checkpoint=tmp_path / "c",
-        processing=Processing(queue_size=1),
-        feed_dir=tmp_path / "feed",
-    )
+    raw = open_feed(spark, tmp_path, queue_size=1)
     batches = read(raw, tmp_path / "c", rows=4)
     found = [[(row["partition"], row["position"]) for row in batches[n]] for n in range(3)]
     assert found == [[(2, "1:0"), (2, "1:1"), (2, "1:2")], [], [(0, "3:0")]]
@@ -72,13 +76,7 @@ def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
 
 def test_a_tick_runs_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "feed")
-    raw = open_stream(
-        spark,
-        make_stream("feed"),
-        checkpoint=tmp_path / "c",
-        processing=Processing(),
-        feed_dir=tmp_path / "feed",
-    )
+    raw = open_feed(spark, tmp_path)
     reading = Reading(with_tick(raw, "ticked"), tmp_path / "c")
     feed.append([{"id": 1}])
     reading.wait(batches=1)
@@ -355,13 +353,7 @@ def test_a_source_that_is_declared_wrongly_is_refused(
 
 def test_a_feed_takes_hundreds_of_batches_in_seconds(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "feed")
-    raw = open_stream(
-        spark,
-        make_stream("feed"),
-        checkpoint=tmp_path / "c",
-        processing=Processing(),
-        feed_dir=tmp_path / "feed",
-    )
+    raw = open_feed(spark, tmp_path)
     reading = Reading(with_tick(raw, "fast"), tmp_path / "c")
     waits = []
     for number in range(100):

@@ -32,6 +32,13 @@ from weft.windows.aggregate import Aggregate
 from weft.windows.state import read_windows
 from weft.windows.window import WindowSpec
 
+FEW = settings(
+    max_examples=2,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 TUMBLING = WindowSpec.from_dict({"type": "tumbling", "size_ms": 10, "allowed_lateness_ms": 20})
 
 
@@ -95,13 +102,7 @@ def test_panes_equal_the_model_through_any_batches_and_restarts(
     spark: SparkSession, part: int
 ) -> None:
     @seed(part)
-    @settings(
-        max_examples=2,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @FEW
     @given(
         specs=st.lists(windows(), min_size=6, max_size=6),
         knots=streams(most_knots=8),
@@ -134,13 +135,7 @@ def test_records_of_two_streams_are_late_by_the_watermark_of_the_operator(
     """However far one stream is ahead of the other: the lower of the two watermarks decides."""
 
     @seed(part)
-    @settings(
-        max_examples=2,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @FEW
     @given(spec=windows(), left=streams(most_knots=8), right=streams(most_knots=8))
     def check(spec: WindowSpec, left: list[Knot], right: list[Knot]) -> None:
         with TemporaryDirectory() as folder:

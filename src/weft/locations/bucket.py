@@ -9,14 +9,13 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from weft.locations import pieces
-from weft.locations.location import AddressError, Location, UnreachableError, gathering
+from weft.locations.location import AddressError, Location, UnreachableError
+from weft.locations.remote import RemoteLocation
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
@@ -26,7 +25,7 @@ ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 
 @dataclass(frozen=True)
-class BucketLocation:
+class BucketLocation(RemoteLocation):
     """A key of a bucket: an object, or the beginning of the keys of several."""
 
     bucket: str
@@ -49,9 +48,6 @@ class BucketLocation:
     @property
     def name(self) -> str:
         return self.key.rpartition("/")[2]
-
-    def __truediv__(self, name: str | PurePath) -> BucketLocation:
-        return BucketLocation.at(f"{self.address}/{os.fspath(name)}")
 
     @property
     def _store(self) -> S3Store:
@@ -76,27 +72,22 @@ class BucketLocation:
         return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
 
     def files(self) -> Iterator[tuple[str, Location]]:
-        for key, _ in self._objects():
-            yield (
-                key.removeprefix(f"{self.key}/") if self.key else key,
-                BucketLocation(self.bucket, key),
-            )
+        for found, _ in self._all():
+            yield found.key.removeprefix(f"{self.key}/") if self.key else found.key, found
 
-    def _objects(self) -> list[tuple[str, int]]:
+    def _all(self) -> list[tuple[BucketLocation, int]]:
         import obstore
 
         with _using(self.address):
             listed = obstore.list(self._store, prefix=self.key or None)
-            return sorted((one["path"], one["size"]) for page in listed for one in page)
+            found = sorted((one["path"], one["size"]) for page in listed for one in page)
+        return [(BucketLocation(self.bucket, key), size) for key, size in found]
 
     def size(self) -> int:
         import obstore
 
         with _asking(self.address):
             return int(obstore.head(self._store, self.key)["size"])
-
-    def held(self) -> int:
-        return sum(size for _, size in self._objects())
 
     def read(self) -> bytes:
         import obstore
@@ -113,9 +104,6 @@ class BucketLocation:
         with _using(self.address):
             obstore.put(self._store, self.key, content)
 
-    def writing(self) -> AbstractContextManager[BinaryIO]:
-        return gathering(self)
-
     def put(self, content: bytes) -> bool:
         import obstore
         from obstore.exceptions import AlreadyExistsError
@@ -127,10 +115,6 @@ class BucketLocation:
                 return True
             except AlreadyExistsError:
                 return False
-
-    def copy(self, target: Location) -> None:
-        assert isinstance(target, BucketLocation)
-        target.put(self.read())
 
     def fill(self, fill: Callable[[Location], None], *, last: str) -> None:
         del last  # whoever looks at the folder looks for it
@@ -145,22 +129,10 @@ class BucketLocation:
     def delete_all(self) -> None:
         import obstore
 
-        keys = [key for key, _ in self._objects()]
+        keys = [found.key for found, _ in self._all()]
         with _using(self.address):
             if keys:
                 obstore.delete(self._store, keys)
-
-    def read_from(self, start: int) -> bytes:
-        return pieces.read_from(self, start)
-
-    def append(self, content: bytes, *, at: int) -> bool:
-        return pieces.append(self, content, at=at)
-
-    def written_sum(self) -> str | None:
-        return None
-
-    def free(self) -> int | None:
-        return None
 
 
 def find_endpoint() -> str | None:

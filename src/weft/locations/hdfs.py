@@ -10,14 +10,13 @@ import io
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from weft.locations import pieces
-from weft.locations.location import AddressError, Location, UnreachableError, gathering
+from weft.locations.location import AddressError, Location, UnreachableError
+from weft.locations.remote import RemoteLocation
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer as Buffer
@@ -29,7 +28,7 @@ SCHEME = "hdfs://"
 
 
 @dataclass(frozen=True)
-class HdfsLocation:
+class HdfsLocation(RemoteLocation):
     """A path of one HDFS; renames that overwrite nothing make things whole."""
 
     host: str
@@ -52,13 +51,6 @@ class HdfsLocation:
         return f"{SCHEME}{self.host}{self.path}"
 
     @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
-    def __truediv__(self, name: str | PurePath) -> HdfsLocation:
-        return HdfsLocation.at(f"{self.address}/{os.fspath(name)}")
-
-    @property
     def _client(self) -> Client:
         return _open(self.host)
 
@@ -79,23 +71,21 @@ class HdfsLocation:
         return sorted(path.rpartition("/")[2] for path in found)
 
     def files(self) -> Iterator[tuple[str, Location]]:
-        for path, _ in self._found():
-            yield path.removeprefix(f"{self.path}/"), HdfsLocation(self.host, path)
+        for found, _ in self._all():
+            yield found.path.removeprefix(f"{self.path}/"), found
 
-    def _found(self) -> list[tuple[str, int]]:
+    def _all(self) -> list[tuple[HdfsLocation, int]]:
         try:
             with _asking(self.address):
                 listed = self._client.list_status(self.path, recursive=True)
-                return sorted((one.path, one.length) for one in listed if not one.isdir)
+                found = sorted((one.path, one.length) for one in listed if not one.isdir)
         except FileNotFoundError:
             return []
+        return [(HdfsLocation(self.host, path), size) for path, size in found]
 
     def size(self) -> int:
         with _asking(self.address):
             return int(self._client.get_file_info(self.path).length)
-
-    def held(self) -> int:
-        return sum(size for _, size in self._found())
 
     def read(self) -> bytes:
         with self.open() as file:
@@ -109,9 +99,6 @@ class HdfsLocation:
         building = self._build(content)
         with _asking(self.address):
             self._client.rename(building, self.path, overwrite=True)
-
-    def writing(self) -> AbstractContextManager[BinaryIO]:
-        return gathering(self)
 
     def put(self, content: bytes) -> bool:
         building = self._build(content)
@@ -137,9 +124,6 @@ class HdfsLocation:
             file.hsync()
         return building
 
-    def copy(self, target: Location) -> None:
-        target.put(self.read())
-
     def fill(self, fill: Callable[[Location], None], *, last: str) -> None:
         folder, _, name = self.path.rpartition("/")
         building = HdfsLocation(self.host, f"{folder}/.{name}.{uuid.uuid4().hex[:8]}.building")
@@ -164,18 +148,6 @@ class HdfsLocation:
     def _delete(self, *, recursive: bool) -> None:
         with suppress(FileNotFoundError), _asking(self.address):
             self._client.delete(self.path, recursive)
-
-    def read_from(self, start: int) -> bytes:
-        return pieces.read_from(self, start)
-
-    def append(self, content: bytes, *, at: int) -> bool:
-        return pieces.append(self, content, at=at)
-
-    def written_sum(self) -> str | None:
-        return None
-
-    def free(self) -> int | None:
-        return None
 
 
 class HdfsFile(io.RawIOBase):

@@ -7,10 +7,9 @@ read a storage; what Spark and the kernel read and write by the same addresses g
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from io import BufferedIOBase
 from pathlib import PurePath
 from typing import BinaryIO, Protocol
@@ -154,14 +153,6 @@ def locate(address: Addressed) -> Location:
         hint="Storage is a folder, `s3a://BUCKET/FOLDER` or `hdfs://HOST:PORT/FOLDER`.",
         address=text,
     )
-
-
-@contextmanager
-def gathering(place: Location) -> Iterator[BinaryIO]:
-    """A file in memory that is written at once when it is whole: for storages that take files so."""
-    content = io.BytesIO()
-    yield content
-    place.write(content.getvalue())
 
 
 def is_local(address: str) -> bool:

@@ -8,18 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import weft.kernel.bytes.Sha256;
 import weft.kernel.file.ContentSum;
 import weft.kernel.file.DurableFile;
 
-/**
- * One checkpoint file on its way: closing it publishes the whole file under its name, cancelling
- * leaves nothing.
- */
-final class AtomicFile extends CancellableFSDataOutputStream {
+/** One checkpoint file on its way to a local disk. */
+final class AtomicFile extends CheckpointFile {
   private static final int BUFFER_BYTES = 1 << 16;
 
   private static final Logger LOG = LoggerFactory.getLogger(AtomicFile.class);
@@ -28,7 +24,6 @@ final class AtomicFile extends CancellableFSDataOutputStream {
   private final Path temporary;
   private final Path target;
   private final boolean replace;
-  private boolean done;
 
   AtomicFile(OutputStream content, Path temporary, Path target, boolean replace) {
     this(content, Sha256.digest(), temporary, target, replace);
@@ -44,11 +39,7 @@ final class AtomicFile extends CancellableFSDataOutputStream {
   }
 
   @Override
-  public synchronized void close() throws IOException {
-    if (done) {
-      return;
-    }
-    done = true;
+  void publish() throws IOException {
     try {
       underlyingStream().close();
       ContentSum.set(temporary, digest);
@@ -63,11 +54,7 @@ final class AtomicFile extends CancellableFSDataOutputStream {
   }
 
   @Override
-  public synchronized void cancel() {
-    if (done) {
-      return;
-    }
-    done = true;
+  void discard() {
     try {
       underlyingStream().close();
       Files.deleteIfExists(temporary);

@@ -5,18 +5,13 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream;
 
-/**
- * One checkpoint file on its way to an object store, where it appears whole when it is closed;
- * cancelling leaves nothing.
- */
-final class ObjectFile extends CancellableFSDataOutputStream {
+/** One checkpoint file on its way to an object store, where it appears when it is closed. */
+final class ObjectFile extends CheckpointFile {
   private final FSDataOutputStream out;
   private final FileSystem files;
   private final Path target;
   private final boolean replace;
-  private boolean done;
 
   ObjectFile(FSDataOutputStream out, FileSystem files, Path target, boolean replace) {
     super(out);
@@ -27,11 +22,7 @@ final class ObjectFile extends CancellableFSDataOutputStream {
   }
 
   @Override
-  public synchronized void close() throws IOException {
-    if (done) {
-      return;
-    }
-    done = true;
+  void publish() throws IOException {
     try {
       out.close();
     } catch (IOException e) {
@@ -44,10 +35,7 @@ final class ObjectFile extends CancellableFSDataOutputStream {
   }
 
   @Override
-  public synchronized void cancel() {
-    if (!done) {
-      done = true;
-      out.abort();
-    }
+  void discard() {
+    out.abort();
   }
 }

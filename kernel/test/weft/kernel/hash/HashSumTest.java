@@ -3,7 +3,6 @@ package weft.kernel.hash;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -11,17 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** A sum of hashes is their sum modulo 2^256, in any order and in any parts. */
 class HashSumTest {
-  private final Random random = new Random(7);
-
-  private List<byte[]> hashes(int count) {
-    List<byte[]> hashes = new ArrayList<>();
-    for (int left = count; left > 0; left--) {
-      byte[] hash = new byte[32];
-      random.nextBytes(hash);
-      hashes.add(hash);
-    }
-    return hashes;
-  }
+  private final RandomHashes random = new RandomHashes(7);
 
   private static HashSum sum(List<byte[]> hashes) {
     HashSum sum = new HashSum();
@@ -31,7 +20,7 @@ class HashSumTest {
 
   @Test
   void isTheSumModuloTwoToThe256() {
-    List<byte[]> hashes = hashes(1000);
+    List<byte[]> hashes = random.next(1000);
     BigInteger expected = BigInteger.ZERO;
     for (byte[] hash : hashes) {
       expected = expected.add(new BigInteger(1, hash));
@@ -42,9 +31,9 @@ class HashSumTest {
 
   @Test
   void doesNotDependOnOrderOrParts() {
-    List<byte[]> hashes = hashes(101);
+    List<byte[]> hashes = random.next(101);
     String whole = sum(hashes).hex();
-    Collections.shuffle(hashes, random);
+    Collections.shuffle(hashes, new Random(7));
     HashSum parts = new HashSum();
     parts.add(sum(hashes.subList(0, 40)));
     parts.add(sum(hashes.subList(40, 101)));

@@ -9,23 +9,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import weft.kernel.bytes.Sha256;
 
 /** A tree that takes hashes as they come has the root of one that is built level by level. */
 class HashTreeTest {
-  private final Random random = new Random(11);
-
-  private List<byte[]> hashes(int count) {
-    List<byte[]> hashes = new ArrayList<>();
-    for (int left = count; left > 0; left--) {
-      byte[] hash = new byte[32];
-      random.nextBytes(hash);
-      hashes.add(hash);
-    }
-    return hashes;
-  }
+  private final RandomHashes random = new RandomHashes(11);
 
   private static String root(List<byte[]> hashes) {
     HashTree tree = new HashTree();
@@ -52,11 +41,11 @@ class HashTreeTest {
   @Test
   void hasTheRootOfATreeBuiltLevelByLevel() {
     for (int count = 1; count <= 300; count++) {
-      List<byte[]> hashes = hashes(count);
+      List<byte[]> hashes = random.next(count);
       assertEquals(levelByLevel(hashes), root(hashes), count + " hashes");
     }
     for (int count : new int[] {4095, 4096, 4097, 5000, 65536, 65537}) {
-      List<byte[]> hashes = hashes(count);
+      List<byte[]> hashes = random.next(count);
       assertEquals(levelByLevel(hashes), root(hashes), count + " hashes");
     }
   }
@@ -68,7 +57,7 @@ class HashTreeTest {
 
   @Test
   void changesWithEveryHashAndWithTheirOrder() {
-    List<byte[]> hashes = hashes(100);
+    List<byte[]> hashes = random.next(100);
     String before = root(hashes);
     for (int place : new int[] {0, 15, 16, 99}) {
       hashes.get(place)[31] ^= 1;
