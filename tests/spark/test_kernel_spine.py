@@ -98,11 +98,11 @@ def test_nothing_is_written_for_no_rows(spark: SparkSession, tmp_path: Path) -> 
     assert not (tmp_path / "dead").exists()
 
 
-def test_control_values_come_back(spark: SparkSession, tmp_path: Path) -> None:
+def test_reports_come_back(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path)
-    frame = woven(stream, [1, 2]).withColumn("control", f.when(f.col("verdict") == 0, "ü"))
-    result = spine.write(frame, prefix="k", outputs={"out": stream.path}, control="control")
-    assert result.control == ("ü", "ü")
+    frame = woven(stream, [1, 2]).withColumn("report", f.when(f.col("verdict") == 0, "ü"))
+    result = spine.write(frame, prefix="k", outputs={"out": stream.path}, reports="report")
+    assert result.reports == ("ü", "ü")
 
 
 def test_a_failing_batch_leaves_the_table_as_it_was(spark: SparkSession, tmp_path: Path) -> None:

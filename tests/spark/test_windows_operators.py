@@ -68,7 +68,7 @@ def test_rows_of_two_streams_join_within_their_window(
     rows = joined.where("pane is not null").select("pane.*").collect()
     found = [(r.key, r.left and r.left.value, r.right and r.right.value) for r in rows]
     assert sorted(found, key=str) == sorted(expected, key=str)
-    reports = [json.loads(row.control) for row in joined.where("control is not null").collect()]
+    reports = [json.loads(row.report) for row in joined.where("report is not null").collect()]
     assert sum(report["absorbed"] for report in reports) == 8
 
 
@@ -113,7 +113,7 @@ def test_a_reducer_of_python_folds_the_rows_of_a_pane(spark: SparkSession, tmp_p
     panes = fold.folded(made, Longest, returns=Schema.of({"longest": "int"}))
     pane = panes.where("pane is not null").select("pane.*").collect()[0]
     assert (pane.key, pane.n, pane.longest) == ("a", 6, 4)
-    assert panes.where("control is not null").count() == BUCKETS
+    assert panes.where("report is not null").count() == BUCKETS
 
 
 def deduplicated(
@@ -136,7 +136,7 @@ def test_duplicates_within_the_time_are_dropped_and_old_records_are_late(
     rows = deduplicated(spark, tmp_path, spec, knots)
     assert sorted(row.row.value for row in rows if row.row) == [1, 3, 6, 8, 9]
     assert sorted(row.late.value for row in rows if row.late) == [7, 10]
-    reports = [json.loads(row.control) for row in rows if row.control]
+    reports = [json.loads(row.report) for row in rows if row.report]
     assert sum(report["absorbed"] for report in reports) == 3
     assert sum(report["panes"] + report["absorbed"] + report["late"] for report in reports) == 10
 

@@ -146,7 +146,7 @@ class WindowRun:
             elif row.late is not None:
                 answer.late.append((number, row.late))
             else:
-                answer.reports.append((number, json.loads(row.control)))
+                answer.reports.append((number, json.loads(row.report)))
 
     def repeat(self) -> Answer:
         """Run the last batch again, as after a crash, by operators that were attached anew."""

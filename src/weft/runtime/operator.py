@@ -159,7 +159,7 @@ class Operator(ABC):
         row: str,
         bad: str = NO_REASON,
     ) -> DataFrame:
-        """The frame that the weave takes: columns and `_weft` where `row` is set, late and control rows.
+        """The frame that the weave takes: columns and `_weft` where `row` is set, late rows and reports.
 
         `bad` is SQL for why a row that the operator made is a dead letter.
         """
@@ -168,7 +168,7 @@ class Operator(ABC):
             ("_weft_bad", bad),
             ("_weft_raw", "CAST(NULL AS BINARY)"),
             ("_weft_late", "late"),
-            ("_weft_control", "control"),
+            ("_weft_report", "report"),
             ("_weft_dead", "dead"),
         ]
         return select(frame, [[*columns.items(), *system]])
@@ -187,7 +187,7 @@ class Operator(ABC):
 
 def reports(written: Written) -> list[BucketReport]:
     """What each bucket of an operator said of the batch."""
-    return [codec.from_form(BucketReport, json.loads(report)) for report in written.control]
+    return [codec.from_form(BucketReport, json.loads(report)) for report in written.reports]
 
 
 def absorbed_and_late(written: Written) -> tuple[int, int]:

@@ -29,7 +29,7 @@ class Written:
     outputs: Mapping[str, Output]
     verdicts: Mapping[str, int]
     partitions: Mapping[str, PartitionSpan]
-    control: tuple[str, ...]
+    reports: tuple[str, ...]
     columns: Mapping[str, Mapping[str, ColumnSummary]] = field(default_factory=dict)
     """What the watched columns of each output looked like."""
 
@@ -62,7 +62,7 @@ def write(
     prefix: str,
     outputs: Mapping[str, str],
     verdict: str | None = "verdict",
-    control: str | None = None,
+    reports: str | None = None,
     latest_ms: int | None = None,
     stamp: Mapping[str, int | None] | None = None,
     hashes: Mapping[str, str] | None = None,
@@ -93,7 +93,7 @@ def write(
             for column, path in outputs.items()
         ],
         "verdict": verdict,
-        "control": control,
+        "reports": reports,
         "times": None if latest_ms is None else times,
         "stamp": stamp,
         "hashed": hashed,

@@ -84,7 +84,7 @@ def write(woven: Woven, run: RunningPipeline, pinned: Pinned) -> spine.Written:
         # Where a record's way is written down, it was hashed as it is written already.
         hashes={"out": "hash"} if "hash" in woven.schema.names else {},
         watched={"out": _watched(woven.schema, run)},
-        control="control" if run.shape.operator else None,
+        reports="report" if run.shape.operator else None,
         latest_ms=run.shape.latest_ms(pinned),
         # Each row says how far its stream had come before its knot: by that it is early or late further down.
         stamp={

@@ -82,7 +82,7 @@ def compile_weave(
 
     The input frame has the columns of `schema`, the struct `_weft`, `_weft_bad` (a reason for rows that could
     not even be read, or made by a reducer, else null) and `_weft_raw` (their bytes). After an operator it has
-    `_weft_late`, `_weft_dead` and `_weft_control` too, and rows without `_weft`, which only carry those. `time`
+    `_weft_late`, `_weft_dead` and `_weft_report` too, and rows without `_weft`, which only carry those. `time`
     names the column that is the event time after the steps, where they may have changed it. With `timed` the frame
     ends in `partition` and `event_time` of every row too, whatever a rule makes of it. `provenance` says of which
     rows it ends in what was done to them too, `raw` of which share in what their source gave: that is in `_weft_given`.
@@ -115,7 +115,7 @@ def compile_weave(
 
 def begin_cloth(cloth: Cloth, *, operator: bool, given: bool = False) -> list[str]:
     """What every row has before the first step; returns what an operator's rows carry along."""
-    carried = ["late", "control", "dead"] if operator else []
+    carried = ["late", "report", "dead"] if operator else []
     brought = [*carried, "given"] if given else carried
     cloth.hidden = [WEFT, "_weft_bad", "_weft_raw", *(f"_weft_{name}" for name in brought)]
     unread = cloth.code(Verdict("dead", "reducer" if operator else "parse"))

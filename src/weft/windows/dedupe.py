@@ -37,7 +37,7 @@ def attach(
     """What takes the duplicates out of a stream with these columns, `_weft` last.
 
     What it makes has the columns `row` (the stream's columns and `_weft`), `late` (records so old that their twin may
-    be forgotten), `control`, whose reports count duplicates as absorbed, and `dead`, which is always null.
+    be forgotten), `report`, which counts duplicates as absorbed, and `dead`, which is always null.
     """
     by = {"id": "_weft.id"} if spec.by is None else spec.by
     written = {"by": key_expressions(by), "within_ms": spec.within_ms, "buckets": buckets}

@@ -41,7 +41,7 @@ def folded(panes: DataFrame, make: Callable[[], Reducer], *, returns: Schema) ->
         [
             StructField("pane", pane),
             panes.schema["late"],
-            panes.schema["control"],
+            panes.schema["report"],
             panes.schema["dead"],
             StructField("bad", StringType()),
         ]
@@ -105,7 +105,7 @@ class _Fold:
         whole = [
             folded,
             _typed(batch.column("late"), self.arrow.field("late").type),
-            batch.column("control"),
+            batch.column("report"),
             _typed(batch.column("dead"), self.arrow.field("dead").type),
             pa.array(reasons, pa.string()),
         ]

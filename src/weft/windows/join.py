@@ -77,9 +77,9 @@ def paired(panes: DataFrame, *, on: Mapping[str, str], kind: Kind = "inner") -> 
     )
     return (
         pairs.where("pane is null or size(pair) > 0")
-        .select("pane", "late", "control", "dead", sql.explode_outer("pair").alias("pair"))
+        .select("pane", "late", "report", "dead", sql.explode_outer("pair").alias("pair"))
         .select(
-            sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "control", "dead"
+            sql.when(sql.col("pane").isNotNull(), joined).alias("pane"), "late", "report", "dead"
         )
     )
 

@@ -33,7 +33,7 @@ def attach(
     """A window over streams with these columns, `_weft` last.
 
     `by` names key columns, or gives an expression for each name. What it makes has the columns `pane`, `late`,
-    `control` (reports) and `dead` (records whose aggregates cannot be computed). With `state` in memory, all of it is
+    `report` (of buckets), `dead` (records whose aggregates fail). With `state` in memory, all of it is
     on the heap. Of two streams that are joined `sides` says which columns of each are the key: their rows then have
     the columns `_key_0` and so on, `left` or `right`, and `_input`, which is 0 or 1; `knot` says how their knots follow
     one another.

@@ -76,7 +76,7 @@ public final class Attach {
         new StructType()
             .add("row", Outlet.type(plan.result()))
             .add("late", LateRow.type(BucketPlan.columns(first, new ArrayList<>())))
-            .add("control", DataTypes.StringType)
+            .add("report", DataTypes.StringType)
             .add("dead", DeadRow.type(first));
     return new Operator(first.sparkSession(), inputs, engines, buckets, result);
   }

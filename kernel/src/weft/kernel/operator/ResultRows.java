@@ -16,7 +16,7 @@ import weft.kernel.bytes.Blob;
 final class ResultRows implements Iterator<InternalRow> {
   private static final int RESULT = 0;
   private static final int LATE = 1;
-  private static final int CONTROL = 2;
+  private static final int REPORT = 2;
   private static final int DEAD = 3;
 
   private final Iterator<Message> messages;
@@ -39,7 +39,7 @@ final class ResultRows implements Iterator<InternalRow> {
     while (in.atEnd() && report == null && messages.hasNext()) {
       Message message = messages.next();
       if (message.kind() == Message.REPORT) {
-        report = row(CONTROL, UTF8String.fromBytes(message.payload()));
+        report = row(REPORT, UTF8String.fromBytes(message.payload()));
       } else {
         in = Blob.reading(message.payload());
         column = columnOf(message.kind());

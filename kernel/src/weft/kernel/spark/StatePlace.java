@@ -17,6 +17,6 @@ public record StatePlace(
     implements Serializable {
   /** Tells how large the state of a partition is, which was committed. */
   void tell(int partition, OpenState state) {
-    size.add(new StateSize.Part(step, partition, state.size(), state.bytes()));
+    size.add(new StateSize.PartSize(step, partition, state.size(), state.bytes()));
   }
 }

@@ -13,13 +13,13 @@ import org.apache.spark.util.AccumulatorV2;
  * committed, so that it is known of all of them while a batch runs too.
  */
 public final class StateSize
-    extends AccumulatorV2<StateSize.Part, Collection<StateSize.Part>> {
+    extends AccumulatorV2<StateSize.PartSize, Collection<StateSize.PartSize>> {
   private static final long serialVersionUID = 1;
 
-  private final Map<List<Integer>, Part> parts = new ConcurrentHashMap<>();
+  private final Map<List<Integer>, PartSize> parts = new ConcurrentHashMap<>();
 
   /** What a step keeps in one of its partitions. */
-  record Part(int step, int partition, long entries, long bytes) implements Serializable {}
+  record PartSize(int step, int partition, long entries, long bytes) implements Serializable {}
 
   public static StateSize in(SparkSession spark) {
     StateSize size = new StateSize();
@@ -29,26 +29,26 @@ public final class StateSize
 
   /** How many entries there are, where they are counted. */
   public long entries() {
-    return parts.values().stream().mapToLong(Part::entries).sum();
+    return parts.values().stream().mapToLong(PartSize::entries).sum();
   }
 
   /** How many bytes of memory it holds. */
   public long bytes() {
-    return parts.values().stream().mapToLong(Part::bytes).sum();
+    return parts.values().stream().mapToLong(PartSize::bytes).sum();
   }
 
   @Override
-  public void add(Part part) {
+  public void add(PartSize part) {
     parts.put(List.of(part.step(), part.partition()), part);
   }
 
   @Override
-  public void merge(AccumulatorV2<Part, Collection<Part>> later) {
+  public void merge(AccumulatorV2<PartSize, Collection<PartSize>> later) {
     later.value().forEach(this::add);
   }
 
   @Override
-  public Collection<Part> value() {
+  public Collection<PartSize> value() {
     return List.copyOf(parts.values());
   }
 

@@ -28,14 +28,14 @@ public final class Spine {
    * Writes every non-null struct of each output column to files in that output's folder.
    *
    * @param frame one nullable struct column per output, an int column of verdicts, optionally a
-   *     string column of control values
+   *     string column of what an operator reports
    * @param specJson {@code {"prefix": …, "outputs": [{"column": …, "path": …, "hash": …,
    *     "watched": […]}, …],
-   *     "verdict": …, "control": …, "times": {"partition": …, "event_time": …, "latest_ms": …},
+   *     "verdict": …, "reports": …, "times": {"partition": …, "event_time": …, "latest_ms": …},
    *     "stamp": {"knot": …, "at_ms": …, "watermark_ms": …}, "hashed": …}}; rows and files are
    *     hashed unless it says that they are not, which is for measuring alone
    * @return per output its rows, bytes, hash and files; how its watched columns look; how often
-   *     each verdict came; per source partition its event times; control values
+   *     each verdict came; per source partition its event times; reports
    */
   public static String write(Dataset<Row> frame, String specJson) throws IOException {
     StructType schema = frame.schema();
@@ -73,7 +73,7 @@ public final class Spine {
         outputs,
         schema,
         ordinal(schema, spec.path("verdict").asText(null)),
-        ordinal(schema, spec.path("control").asText(null)),
+        ordinal(schema, spec.path("reports").asText(null)),
         TimeSpec.parse(spec.path("times"), schema),
         Stamp.parse(spec.path("stamp")));
   }

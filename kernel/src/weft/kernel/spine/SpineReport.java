@@ -18,7 +18,7 @@ final class SpineReport implements Serializable {
   final List<OutputReport> outputs = new ArrayList<>();
   final TreeMap<Integer, Long> verdicts = new TreeMap<>();
   final TreeMap<String, PartitionSpan> partitions = new TreeMap<>();
-  final List<String> control = new ArrayList<>();
+  final List<String> told = new ArrayList<>();
   long withoutVerdict;
 
   SpineReport(int outputs) {
@@ -35,7 +35,7 @@ final class SpineReport implements Serializable {
     other.partitions.forEach(
         (partition, span) ->
             partitions.computeIfAbsent(partition, each -> new PartitionSpan()).add(span));
-    control.addAll(other.control);
+    told.addAll(other.told);
     withoutVerdict += other.withoutVerdict;
   }
 
@@ -62,8 +62,8 @@ final class SpineReport implements Serializable {
                 .putObject(partition)
                 .put("ahead", span.ahead)
                 .put("max_event_time_us", span.latest()));
-    ArrayNode values = json.putArray("control");
-    control.forEach(values::add);
+    ArrayNode values = json.putArray("reports");
+    told.forEach(values::add);
     return json;
   }
 }

@@ -19,7 +19,7 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Spine
   private final ArrayList<OutputSpec> outputs;
   private final StructType schema;
   private final int verdict;
-  private final int control;
+  private final int told;
   private final TimeSpec times;
   private final Stamp stamp;
 
@@ -28,14 +28,14 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Spine
       List<OutputSpec> outputs,
       StructType schema,
       int verdict,
-      int control,
+      int told,
       TimeSpec times,
       Stamp stamp) {
     this.prefix = prefix;
     this.outputs = new ArrayList<>(outputs);
     this.schema = schema;
     this.verdict = verdict;
-    this.control = control;
+    this.told = told;
     this.times = times;
     this.stamp = stamp;
   }
@@ -81,8 +81,8 @@ final class SpineTask implements Function2<Integer, Iterator<InternalRow>, Spine
       if (observer != null) {
         observer.take(row);
       }
-      if (control >= 0 && !row.isNullAt(control)) {
-        report.control.add(row.getUTF8String(control).toString());
+      if (told >= 0 && !row.isNullAt(told)) {
+        report.told.add(row.getUTF8String(told).toString());
       }
     }
     for (int code = 0; code < SMALL_VERDICTS; code++) {

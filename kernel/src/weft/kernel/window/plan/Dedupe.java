@@ -40,7 +40,7 @@ public final class Dedupe {
         new StructType()
             .add("row", stream)
             .add("late", late)
-            .add("control", DataTypes.StringType)
+            .add("report", DataTypes.StringType)
             .add("dead", DeadRow.type(form));
     Columns columns = new Columns(laidOut(form, spec).schema());
     Shipper shipper = new Shipper(columns, late, buckets, spec.get("by").size(), within);

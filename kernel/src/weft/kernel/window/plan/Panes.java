@@ -78,7 +78,7 @@ public final class Panes {
         new StructType()
             .add("pane", pane)
             .add("late", late)
-            .add("control", DataTypes.StringType)
+            .add("report", DataTypes.StringType)
             .add("dead", DeadRow.type(form));
     Columns columns = new Columns(laidOut(form, new ArrayList<>()).schema());
     List<Operator.Input> inputs = new ArrayList<>();

@@ -26,7 +26,7 @@ public final class BatchKnots {
     this.watermarks = watermarks;
   }
 
-  /** Adds the knots of a control row. */
+  /** Adds the knots that a control message names. */
   public void read(byte[] control) {
     JsonNode node = Json.parse(new String(control, StandardCharsets.UTF_8));
     int input = node.path("input").asInt();
@@ -38,7 +38,7 @@ public final class BatchKnots {
     }
   }
 
-  /** Adds a knot that brought records and that no control row names. */
+  /** Adds a knot that brought records and that no control message names. */
   public void add(long place) {
     marks.putIfAbsent(place, Millis.NONE);
   }
