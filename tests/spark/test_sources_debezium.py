@@ -44,11 +44,20 @@ def test_an_event_becomes_a_row_with_its_change(spark: SparkSession, fed: bool) 
     assert change.pop("at").timestamp() == 1
     assert change == {
         "op": "r",
-        "position": "00000000000000ff",
+        "position": "00000000000000ff/0000000000000000",
         "transaction": "9",
         "snapshot": "first",
         "kept": None,
     }
+
+
+@pytest.mark.parametrize("fed", [False, True])
+def test_an_unwrapped_row_needs_no_op(spark: SparkSession, fed: bool) -> None:
+    row = {"id": 7, "total": "12.50", "at": 1_700_000_000_000_000, "__lsn": 255}
+    refused, *_ = run(spark, row, fed=fed)
+    assert "give the table `unwrapped: true`" in refused["_bad"]
+    [taken] = run(spark, row, fed=fed, unwrapped=True)
+    assert (taken["_bad"], taken["ID"], taken["_change"]["op"]) == (None, 7, "u")
 
 
 def test_a_row_without_event_time_has_that_of_its_change(spark: SparkSession) -> None:

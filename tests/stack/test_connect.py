@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+from tests.reading import read
 from tests.stack.servers import Kafka, Message
+from weft.project.definition import SourceSpec, StreamSpec
+from weft.project.settings import Processing
+from weft.schema.change import with_change
+from weft.schema.schema import Schema
 from weft.servers.connect import Connect
 from weft.servers.postgres import Postgres
 from weft.servers.process import wait_until
+from weft.sources import open_stream, parsing_of
+from weft.sources.learn import learn_columns
+from weft.sources.parse import parse
 
 UNAVAILABLE = "__debezium_unavailable_value"
 TABLES = """
@@ -142,6 +152,61 @@ def test_every_kind_of_change_arrives_in_its_form(stack: Stack) -> None:
         assert positions == sorted(positions)
     by_key = [one["source"]["lsn"] for one in (read, edited, gone, emptied)]
     assert len(set(by_key)) == len(by_key)
+
+
+UNWRAPPED = {
+    "transforms": "unwrap",
+    "transforms_unwrap_type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms_unwrap_add_fields": "op,lsn,source.sequence,source.ts_us",
+}
+
+
+@pytest.mark.parametrize("schemas", ["true", "false"])
+def test_rows_that_were_unwrapped_are_deleted_by_records_without_a_value(
+    stack: Stack, spark: SparkSession, tmp_path: Path, schemas: str
+) -> None:
+    name = f"unwrapped_{schemas}"
+    stack.postgres.run(f"create table {name} (id bigint primary key, op text, at timestamptz)")
+    stack.postgres.run(f"insert into {name} values (1, 'x', '2024-05-06 07:08:09Z')")
+    stack.connect.register_postgres(
+        name,
+        stack.postgres,
+        [f"public.{name}"],
+        key_converter_schemas_enable=schemas,
+        value_converter_schemas_enable=schemas,
+        **UNWRAPPED,
+    )
+    for sql in (
+        "insert into {} values (2, 'y', null)",
+        "update {} set op = 'z' where id = 1",
+        "update {} set id = 3 where id = 2",
+        "delete from {} where id = 1",
+    ):
+        stack.postgres.run(sql.format(name))
+    topic = f"{name}.public.{name}"
+    stack.changes(topic, 6)
+    stack.kafka.produce(topic, [None], keys=["17"])
+
+    options: dict[str, Any] = {"servers": stack.kafka.servers, "topic": topic, "unwrapped": True}
+    columns = (
+        learn_columns(options)
+        if schemas == "true"
+        else Schema.of({"id": "long", "op": "string", "at": "timestamp"})
+    )
+    assert columns.to_dict() == {"id": "bigint", "op": "string", "at": "timestamp"}
+    source = SourceSpec("debezium", options)
+    table = StreamSpec("t", with_change(columns), source, key=("id",), changing=True)
+    raw = open_stream(spark, table, checkpoint=tmp_path, processing=Processing())
+    [rows] = read(parse(raw, parsing_of(table), source="t"), tmp_path / "c", rows=7).values()
+    assert rows.pop()["_bad"] == "it has no value, and its key names no columns"
+    assert [row["_bad"] for row in rows] == [None] * 6
+    assert [(row["_change"]["op"], row["id"], row["op"]) for row in rows] == [
+        *[("r", 1, "x"), ("c", 2, "y"), ("u", 1, "z")],
+        *[("d", 2, None), ("c", 3, "y")],  # a key that changes
+        ("d", 1, None),
+    ]
+    places = [row["_change"]["position"] for row in rows if row["_change"]["op"] != "d"]
+    assert None not in places and places == sorted(places)
 
 
 def test_a_change_arrives_at_least_once_however_connect_dies(stack: Stack) -> None:

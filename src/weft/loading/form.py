@@ -217,7 +217,7 @@ def _one_origin(written: Mapping[str, Any]) -> Fault | None:
     """A table's changes come from a topic, or from another source, which has its own options."""
     if "source" not in written:
         if "topic" in written:
-            return None
+            return DebeziumSource.together(written)
         return Fault(
             "missing-key", "or `source`", ("topic",), hint="Add `topic: app.public.users`."
         )

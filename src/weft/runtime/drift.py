@@ -13,6 +13,7 @@ from weft.sources.options import check_source
 
 if TYPE_CHECKING:
     from weft.runtime.pipeline import RunningPipeline
+    from weft.schema.schema import Schema
 
 NEWEST = 3
 """So many events at a topic's end are looked at: a deletion comes with a record that has no value."""
@@ -41,7 +42,7 @@ class ColumnDrift:
     def check(self) -> None:
         """Refuse to go on with a table that has lost a column which had values, or whose types do not fit."""
         values = self._end.read(NEWEST) if self._end is not None else None
-        found = [columns for value in values or () if (columns := envelope_columns(value))]
+        found = [columns for value in values or () if (columns := self._columns(value))]
         if values and not found:
             self._end = None  # a connector that writes no schemas tells nothing of columns, however often it is asked
         if not found:
@@ -59,6 +60,11 @@ class ColumnDrift:
                     f"it has no column {column!r} any longer. Its columns are {listed}",
                 )
             self._awaited.add(column)
+
+    def _columns(self, value: bytes) -> Schema | None:
+        source = self._run.stream.source
+        is_row = source is not None and bool(source.options.get("unwrapped"))
+        return envelope_columns(value, unwrapped=is_row)
 
     def _had_values(self, column: str) -> bool:
         """Whether the stream has a value in a column, by what its files say of themselves."""

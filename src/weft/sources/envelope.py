@@ -48,13 +48,14 @@ _ADDED = "__"
 """How the names begin that Debezium adds to a row when it unwraps it."""
 
 
-def envelope_columns(value: bytes) -> Schema | None:
+def envelope_columns(value: bytes, *, unwrapped: bool = False) -> Schema | None:
     """The columns of the table that an event is of, or None where the event has no schema that says them.
 
-    Refuses, as every schema does, columns whose names differ by their case alone.
+    That of a row that was unwrapped is the row's own; of others it is told by what was added to them. Refuses, as every
+    schema does, columns whose names differ by their case alone.
     """
     event = _object(value)
-    fields = _row(event.get("schema")) if event else ()
+    fields = _row(event.get("schema"), unwrapped) if event else ()
     return Schema(fields) if fields else None
 
 
@@ -79,12 +80,12 @@ def _object(text: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _row(schema: Any) -> tuple[Field, ...]:
+def _row(schema: Any, unwrapped: bool) -> tuple[Field, ...]:
     """The columns of a row, of the type of an event or of an unwrapped row."""
     if not isinstance(schema, dict):
         return ()
     members = {part.get("field"): part for part in _parts(schema)}
-    if "__op" in members or "__deleted" in members:
+    if unwrapped or "__op" in members or "__deleted" in members:
         return tuple(field for field in _fields(schema) if not field.name.startswith(_ADDED))
     sides = (_fields(members[side]) for side in ("after", "before") if side in members)
     return next((fields for fields in sides if fields), ())

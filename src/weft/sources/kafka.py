@@ -90,15 +90,21 @@ class KafkaSource(Source):
 
     def open(self, spark: SparkSession, stream: StreamSpec, opening: Opening) -> DataFrame:
         """The records of one topic, or of several, in raw form."""
+        return self.raw(self.records(spark, opening))
+
+    def records(self, spark: SparkSession, opening: Opening) -> DataFrame:
+        """The same as Spark's Kafka source gives them, their keys among them."""
         reader = spark.readStream.format("kafka").options(**self._options())
         reader = reader.option("subscribe", ",".join(self._topics))
         reader = reader.option("startingOffsets", self.start)
-        return self._raw(
-            reader.option("maxOffsetsPerTrigger", opening.processing.queue_size).load()
-        )
+        return reader.option("maxOffsetsPerTrigger", opening.processing.queue_size).load()
 
     def again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
         """The records from the topic, which must still have them."""
+        return self.raw(self.records_again(spark, stream, asked))
+
+    def records_again(self, spark: SparkSession, stream: StreamSpec, asked: Again) -> DataFrame:
+        """The same as Spark's Kafka source gives them, their keys among them."""
         if asked.start is None and self.start == "latest":
             raise SourceError(
                 f"Where the first batch of stream {stream.name!r} began was for Kafka to say, and is not kept.",
@@ -118,7 +124,7 @@ class KafkaSource(Source):
         parts = {topic: [int(part) for part in parts] for topic, parts in ends.items()}
         reader = reader.option("assign", json.dumps(parts))
         reader = reader.option("startingOffsets", json.dumps(first))
-        return self._raw(reader.option("endingOffsets", json.dumps(ends)).load())
+        return reader.option("endingOffsets", json.dumps(ends)).load()
 
     def _around(self, record: RecordAt, starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets]:
         """The offsets of a record and of the one behind it; those that were given where it is not between them."""
@@ -138,7 +144,8 @@ class KafkaSource(Source):
         client = {f"kafka.{name}": str(value) for name, value in self.client.items()}
         return {"kafka.bootstrap.servers": self.servers, "failOnDataLoss": "true", **client}
 
-    def _raw(self, records: DataFrame) -> DataFrame:
+    def raw(self, records: DataFrame) -> DataFrame:
+        """Records of Spark's Kafka source in raw form."""
         from pyspark.sql import functions as f
 
         offset = f.col("offset").cast("string")

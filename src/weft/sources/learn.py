@@ -30,7 +30,7 @@ def learn_columns(options: Mapping[str, Any]) -> Schema:
     found = None
     try:
         for value in newest.read(NEWEST) or ():
-            found = envelope_columns(value) or found
+            found = envelope_columns(value, unwrapped=source.unwrapped) or found
     finally:
         newest.close()
     if found is None:

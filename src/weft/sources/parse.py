@@ -20,6 +20,7 @@ from weft.sources.raw import BAD as UNREAD
 from weft.sources.raw import HEADER
 
 Format = Literal["json", "csv", "debezium"]
+Told = Literal["changes", "rows", "transactions"]
 
 BAD = "_bad"
 RAW = "_raw"
@@ -37,7 +38,8 @@ class Parsing:
 
     Those of `debezium` are change events: the schema has `_change` as its last column, `key` are the columns that name
     a row, and `times` says what a number in a timestamp column counts where an event has no schema (s, ms, us, ns, or
-    auto: by its magnitude). With `transactions` they are the beginnings and ends of transactions.
+    auto: by its magnitude). What they tell is changes, rows that were unwrapped, or the beginnings and ends of
+    transactions.
     """
 
     schema: Schema
@@ -46,7 +48,7 @@ class Parsing:
     separator: str = ","
     key: tuple[str, ...] = ()
     times: str = "auto"
-    transactions: bool = False
+    told: Told = "changes"
 
 
 def parse(raw: DataFrame, parsing: Parsing, *, source: str) -> DataFrame:
@@ -96,7 +98,7 @@ def _from_bytes(raw: DataFrame, parsing: Parsing) -> Column:
     arguments: list[Any]
     if parsing.format == "debezium":
         keys = json.dumps(_key_columns(parsing))
-        arguments = [form, keys, parsing.times, parsing.transactions]
+        arguments = [form, keys, parsing.times, parsing.told]
     else:
         header = f.col("header") if "header" in raw.columns else f.lit(None).cast("string")
         needed = parsing.event_time.names[0] if parsing.event_time is not None else None

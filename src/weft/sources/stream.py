@@ -24,7 +24,7 @@ from weft.schema.change import with_change
 from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed, read_segments
 from weft.sources.options import Again, Opening, check_source, tells_changes
-from weft.sources.parse import Parsing
+from weft.sources.parse import Parsing, Told
 
 TICK = "weft.kernel.source.TickSource"
 
@@ -79,8 +79,14 @@ def _changes(stream: StreamSpec, options: Mapping[str, Any]) -> Parsing:
         event_time=_event_time(stream),
         key=stream.key,
         times=str(options.get("times", "auto")),
-        transactions=bool(options.get("transactions", False)),
+        told=_told(options),
     )
+
+
+def _told(options: Mapping[str, Any]) -> Told:
+    if options.get("transactions"):
+        return "transactions"
+    return "rows" if options.get("unwrapped") else "changes"
 
 
 def _event_time(stream: StreamSpec) -> ColumnPath | None:

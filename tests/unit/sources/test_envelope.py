@@ -124,6 +124,16 @@ def test_what_was_added_to_an_unwrapped_row_is_no_column() -> None:
     assert schema.to_dict() == {"id": "bigint"}
 
 
+def test_an_unwrapped_row_needs_no_mark_where_the_table_says_that_it_is_one() -> None:
+    fields = [{"field": "id", "type": "int64"}, {"field": "after", "type": "string"}]
+    row = {"schema": {"type": "struct", "fields": fields}, "payload": {"id": 1, "after": "x"}}
+    value = json.dumps(row).encode()
+    assert envelope_columns(value) is None
+    schema = envelope_columns(value, unwrapped=True)
+    assert schema is not None
+    assert schema.to_dict() == {"id": "bigint", "after": "string"}
+
+
 def test_columns_that_differ_by_their_case_alone_are_refused() -> None:
     with pytest.raises(SchemaError) as error:
         envelope_columns(event({"field": "a", "type": "int32"}, {"field": "A", "type": "int32"}))

@@ -17,15 +17,15 @@ import org.apache.spark.unsafe.types.UTF8String;
  * that is gone, and in the last column what happened to it.
  *
  * <p>An event is taken with its {@code schema} around it or without, or as a row that was unwrapped
- * and says its {@code __op} or {@code __deleted}. A schema is written into every event and is as
- * good as always the same: what stands before the payload is compared with that of the last event
- * byte by byte, and read when it differs.
+ * and says whether it is deleted. A schema is written into every event and is as good as always the
+ * same: what stands before the payload is compared with that of the last event byte by byte, and
+ * read when it differs.
  */
 final class DebeziumRecords extends RecordParser {
   private final StructType table;
   private final int[] keys;
   private final Epoch times;
-  private final boolean transactions;
+  private final Told told;
 
   private transient EventRow plain;
 
@@ -39,14 +39,14 @@ final class DebeziumRecords extends RecordParser {
    * @param schema the declared columns, and the change as the last one
    * @param keys the names of those that are the key
    * @param times what numbers in timestamp columns count where no schema says it
-   * @param transactions whether the events are the beginnings and ends of transactions
+   * @param told what the records tell
    */
-  DebeziumRecords(StructType schema, List<String> keys, Epoch times, boolean transactions) {
+  DebeziumRecords(StructType schema, List<String> keys, Epoch times, Told told) {
     super(schema, null);
     this.table = new StructType(Arrays.copyOf(schema.fields(), schema.size() - 1));
     this.keys = keys.stream().mapToInt(table::fieldIndex).toArray();
     this.times = times;
-    this.transactions = transactions;
+    this.told = told;
   }
 
   @Override
@@ -59,14 +59,14 @@ final class DebeziumRecords extends RecordParser {
       if (known != null) {
         return row(value, known, described);
       }
-      Envelope event = (Envelope) JsonRecords.whole(value, json -> Envelope.scan(json, 0));
+      Envelope event = (Envelope) JsonRecords.whole(value, json -> Envelope.scan(json, 0, told));
       if (!event.isWrapper()) {
         return row(value, event, plain);
       }
       if (event.payload() == null) {
         throw new BadRecord("it has a schema and no payload, as the mark of a deleted key has");
       }
-      EventRow rows = transactions ? plain : rows(value, event);
+      EventRow rows = told == Told.TRANSACTIONS ? plain : rows(value, event);
       return row(value, payload(value, event), rows);
     } catch (IOException e) {
       throw JsonRecords.notJson(e);
@@ -83,7 +83,7 @@ final class DebeziumRecords extends RecordParser {
       return null;
     }
     try (JsonParser json = new Span(start, value.length).open(value)) {
-      Envelope event = Envelope.scan(json, start);
+      Envelope event = Envelope.scan(json, start, told);
       return ends(value, start + (int) json.currentLocation().getByteOffset()) ? event : null;
     } catch (JsonProcessingException broken) { // the whole of it is scanned for the right place
       return null;
@@ -103,10 +103,10 @@ final class DebeziumRecords extends RecordParser {
     return closed;
   }
 
-  private static Envelope payload(byte[] value, Envelope wrapper) throws IOException, BadRecord {
+  private Envelope payload(byte[] value, Envelope wrapper) throws IOException, BadRecord {
     Span payload = wrapper.payload();
     try (JsonParser json = payload.open(value)) {
-      return Envelope.scan(json, payload.start());
+      return Envelope.scan(json, payload.start(), told);
     }
   }
 
@@ -120,7 +120,8 @@ final class DebeziumRecords extends RecordParser {
       head = null;
       try (JsonParser json = written.open(value)) {
         ConnectType type = ConnectType.read(json);
-        described = new EventRow(table, keys, type == null ? null : type.row(), times);
+        boolean isOfEvents = type != null && told == Told.CHANGES;
+        described = new EventRow(table, keys, isOfEvents ? type.row() : type, times);
       }
       schema = written.of(value);
     }
@@ -131,12 +132,13 @@ final class DebeziumRecords extends RecordParser {
 
   private InternalRow row(byte[] value, Envelope event, EventRow rows)
       throws IOException, BadRecord {
-    String op = transactions ? event.boundaryOp() : event.op();
+    boolean isBoundary = told == Told.TRANSACTIONS;
+    String op = isBoundary ? event.boundaryOp() : event.op();
     Object[] columns =
         switch (op) {
           case "t" -> rows.none();
           case "d" -> rows.readKey(value, event.row(op));
-          default -> rows.read(value, transactions ? event.whole() : event.row(op));
+          default -> rows.read(value, isBoundary ? event.whole() : event.row(op));
         };
     UTF8String[] kept = takeKept(columns, rows);
     Object[] all = Arrays.copyOf(columns, columns.length + 1);

@@ -28,16 +28,24 @@ final class Envelope {
   private boolean hasOp;
   private boolean changesSchema;
 
+  /** Whether it is a row even where nothing says so. */
+  private final boolean isRow;
+
+  private Envelope(boolean isRow) {
+    this.isRow = isRow;
+  }
+
   /**
    * Find the parts of the object that a parser stands on.
    *
    * @param first where in the record the parser began
+   * @param told what the record tells
    */
-  static Envelope scan(JsonParser json, int first) throws IOException, BadRecord {
+  static Envelope scan(JsonParser json, int first, Told told) throws IOException, BadRecord {
     if (json.currentToken() != JsonToken.START_OBJECT) {
       throw BadRecord.expected("a change event, which is an object", JsonValues.found(json));
     }
-    Envelope found = new Envelope();
+    Envelope found = new Envelope(told == Told.ROWS);
     int start = (int) json.currentTokenLocation().getByteOffset();
     while (json.nextToken() == JsonToken.FIELD_NAME) {
       String name = json.currentName();
@@ -58,6 +66,22 @@ final class Envelope {
   }
 
   private void take(String name, JsonParser json, int first) throws IOException {
+    if (name.startsWith(ADDED)) {
+      takeAdded(name.substring(ADDED.length()), scalar(json));
+    } else if (isRow && !isWrapping(name, json)) {
+      json.skipChildren();
+    } else {
+      takePart(name, json, first);
+    }
+  }
+
+  /** Whether a member can be of what is around a row, and is no column whatever its name. */
+  private static boolean isWrapping(String name, JsonParser json) {
+    return name.equals("payload")
+        || name.equals("schema") && json.currentToken() == JsonToken.START_OBJECT;
+  }
+
+  private void takePart(String name, JsonParser json, int first) throws IOException {
     switch (name) {
       case "schema" -> schema = Span.pass(json, first);
       case "payload" -> {
@@ -78,13 +102,7 @@ final class Envelope {
         changesSchema = true;
         json.skipChildren();
       }
-      default -> {
-        if (name.startsWith(ADDED)) {
-          takeAdded(name.substring(ADDED.length()), scalar(json));
-        } else {
-          json.skipChildren();
-        }
-      }
+      default -> json.skipChildren();
     }
   }
 
@@ -100,11 +118,16 @@ final class Envelope {
 
   /** Whether it is no event and has one as its payload. */
   boolean isWrapper() {
-    return hasPayload && !hasOp && !isUnwrapped();
+    return hasPayload && !hasOp && !isMarked() && !(isRow && schema == null);
+  }
+
+  /** Whether it says what it is with the marks of a row that was unwrapped. */
+  private boolean isMarked() {
+    return addedOp != null || deleted != null;
   }
 
   private boolean isUnwrapped() {
-    return addedOp != null || deleted != null;
+    return isRow || isMarked();
   }
 
   Span schema() {
@@ -149,10 +172,17 @@ final class Envelope {
     return whole;
   }
 
-  /** An unwrapped row that only says that it is not deleted was made or changed: either is u. */
-  private String unwrappedOp() {
+  /**
+   * An unwrapped row that only says that it is not deleted was made or changed: either is u. One
+   * that does not say even that is of a topic whose deletions are records without a value.
+   */
+  private String unwrappedOp() throws BadRecord {
     if ("true".equals(deleted)) {
       return "d";
+    } else if (deleted == null && !isRow && !"d".equals(addedOp)) {
+      throw new BadRecord(
+          "it was unwrapped and has no __deleted, so that deletions are records without a value;"
+              + " give the table `unwrapped: true`");
     }
     return addedOp == null ? "u" : addedOp;
   }
@@ -165,8 +195,8 @@ final class Envelope {
     } else if (hasOp || before != null || after != null) {
       return "it has no op, which says what happened to the row";
     }
-    return "it is no change event: it has neither op, nor the __op or __deleted of a row that was"
-        + " unwrapped; have ExtractNewRecordState add the field op";
+    return "it is no change event: it has no op; if ExtractNewRecordState has unwrapped the rows of"
+        + " its topic, give the table `unwrapped: true`";
   }
 
   /** Where the row is that the operation is about. */

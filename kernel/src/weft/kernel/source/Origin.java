@@ -19,7 +19,8 @@ final class Origin {
   private static final Pattern DIGITS = Pattern.compile("[0-9]+");
   private static final Pattern PARTS =
       Pattern.compile("[0-9a-fA-F]{8}:[0-9a-fA-F]{8}:[0-9a-fA-F]{4}");
-  private static final Pattern LAST_NUMBER = Pattern.compile("\\[.*\"([0-9]+)\"\\s*]");
+  private static final Pattern SEQUENCE =
+      Pattern.compile("\\[\\s*(?:\"([0-9]+)\"|null)\\s*,\\s*(?:\"([0-9]+)\"|null)\\s*]");
   private static final List<Map.Entry<String, Epoch>> TIMES =
       List.of(
           Map.entry("ts_us", Epoch.MICROS),
@@ -108,13 +109,14 @@ final class Origin {
   }
 
   /**
-   * A text whose byte order is the order of the changes of one row: of PostgreSQL the log's
-   * position, of MySQL file, position and row, of SQL Server, Db2 and Informix those of the commit
-   * and of the change, of Oracle the change's number, of MongoDB its time and order.
+   * A text whose byte order is the order of the changes of one row: of PostgreSQL the places of the
+   * last commit before it and of itself, of MySQL file, position and row, of SQL Server, Db2 and
+   * Informix those of the commit and of the change, of Oracle the change's number, of MongoDB its
+   * time and order.
    */
   String position() {
-    if (source.get("lsn") != null) {
-      return hex(source.get("lsn"));
+    if (source.get("lsn") != null || isPostgresSequence()) {
+      return ofPostgres();
     } else if (source.get("file") != null && source.get("pos") != null) {
       return binlog();
     } else if (source.get("commit_lsn") != null) {
@@ -131,7 +133,7 @@ final class Origin {
           padded(source.get("ord"), 10),
           padded(source.get("tord"), 10));
     }
-    return sequence();
+    return null;
   }
 
   /** When the change was made, in microseconds since 1970, or null. */
@@ -168,20 +170,30 @@ final class Origin {
         row == null ? "0".repeat(10) : padded(row, 10));
   }
 
-  /** PostgreSQL's place in the log where only the event's sequence has it, as its last number. */
-  private String sequence() {
-    String sequence = source.get("sequence");
+  private boolean isPostgresSequence() {
     boolean mayBe = source.get("connector") == null || isFrom("postgresql");
-    if (sequence == null || !mayBe) {
-      return null;
-    }
-    Matcher last = LAST_NUMBER.matcher(sequence);
-    return last.matches() ? hex(last.group(1)) : null;
+    return mayBe && source.get("sequence") != null;
+  }
+
+  /**
+   * The last commit that the connector had seen, then the change's own place. Its own would not do
+   * beside a snapshot: a transaction that is open while a row is read has written its change before
+   * the snapshot's place and commits it behind. So a row of a snapshot comes first of all behind the
+   * commit. Where no commit is told, as in a first snapshot and the transaction behind it, the
+   * change's own place stands for it.
+   */
+  private String ofPostgres() {
+    Matcher told = SEQUENCE.matcher(source.getOrDefault("sequence", ""));
+    boolean isTold = told.matches();
+    String own = source.get("lsn") == null && isTold ? told.group(2) : source.get("lsn");
+    String place = hex(own);
+    String commit = isTold && told.group(1) != null ? hex(told.group(1)) : place;
+    return joined(commit, snapshot() == null ? place : hex("0"));
   }
 
   private static String hex(String number) {
     try {
-      return HexFormat.of().toHexDigits(Long.parseLong(number));
+      return number == null ? null : HexFormat.of().toHexDigits(Long.parseLong(number));
     } catch (NumberFormatException unknown) {
       return null;
     }

@@ -38,17 +38,18 @@ public final class Parse {
   /**
    * Parse change events of Debezium; {@code schema} has the change as its last column, {@code keys}
    * is a JSON array of the key columns' names, and {@code times} what numbers in timestamp columns
-   * count where an event has no schema: s, ms, us, ns, or auto. With {@code transactions} they are
-   * the beginnings and ends of transactions.
+   * count where an event has no schema: s, ms, us, ns, or auto. What the records tell is one of
+   * changes, rows and transactions.
    */
   public static Column debezium(
-      Column value, String schema, String keys, String times, boolean transactions) {
+      Column value, String schema, String keys, String times, String told) {
     StructType columns = (StructType) DataType.fromJson(schema);
     List<String> names = new ArrayList<>();
     Json.parse(keys).forEach(name -> names.add(name.asText()));
     Column header = functions.lit(null).cast(DataTypes.StringType);
-    Epoch epoch = Epoch.named(times);
-    return column(value, header, new DebeziumRecords(columns, names, epoch, transactions));
+    RecordParser parser =
+        new DebeziumRecords(columns, names, Epoch.named(times), Told.named(told));
+    return column(value, header, parser);
   }
 
   private static Column column(Column value, Column header, RecordParser parser) {

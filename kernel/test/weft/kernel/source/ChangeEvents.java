@@ -25,8 +25,12 @@ final class ChangeEvents {
   private final DebeziumRecords parser;
 
   ChangeEvents(StructType table, Epoch times, String... keys) {
+    this(table, times, Told.CHANGES, keys);
+  }
+
+  ChangeEvents(StructType table, Epoch times, Told told, String... keys) {
     this.table = table;
-    this.parser = new DebeziumRecords(table.add("_change", CHANGE), List.of(keys), times, false);
+    this.parser = new DebeziumRecords(table.add("_change", CHANGE), List.of(keys), times, told);
   }
 
   /** A table with an id and one more column, {@code v}. */

@@ -108,7 +108,6 @@ class DebeziumRecordsTest {
   @Test
   void anUnwrappedRowSaysWhatHappened() {
     String row = "{\"id\":7,\"region\":\"eu\",\"total\":2.5,%s}";
-    assertEquals("c", op(row.formatted("\"__op\":\"c\"")));
     assertEquals("u", op(row.formatted("\"__deleted\":\"false\"")));
     assertEquals("r", op(row.formatted("\"__deleted\":false,\"__op\":\"r\"")));
     assertEquals("d", op(row.formatted("\"__deleted\":\"true\"")));
@@ -117,11 +116,26 @@ class DebeziumRecordsTest {
     InternalRow change =
         events.change(
             row.formatted(
-                "\"op\":\"x\",\"payload\":{},\"__op\":\"u\",\"__lsn\":16,"
+                "\"op\":\"x\",\"payload\":{},\"__op\":\"u\",\"__deleted\":false,\"__lsn\":16,"
                     + "\"__source_ts_ms\":1500,\"__transaction_id\":\"9\""));
-    assertEquals("0000000000000010", change.getString(1));
+    assertEquals("0000000000000010/0000000000000010", change.getString(1));
     assertEquals(1_500_000L, change.getLong(2));
     assertEquals("9", change.getString(3));
+  }
+
+  @Test
+  void aRowThatLeavesItsDeletionToARecordWithoutAValueIsNoneUntilThatIsSaid() {
+    String row = "{\"id\":7,\"region\":\"eu\",\"op\":\"x\",\"payload\":{},\"before\":1%s}";
+    String said = "it was unwrapped and has no __deleted, so that deletions are records without";
+    assertTrue(events.reason(row.formatted(",\"__op\":\"c\"")).startsWith(said));
+    ChangeEvents rows = new ChangeEvents(TABLE, Epoch.AUTO, Told.ROWS, "id", "region");
+    assertEquals("u", rows.change(row.formatted("")).getString(0));
+    assertEquals("c", rows.change(row.formatted(",\"__op\":\"c\"")).getString(0));
+    assertEquals("d", rows.change(row.formatted(",\"__deleted\":\"true\"")).getString(0));
+    String wrapped = "{\"schema\":{\"type\":\"struct\",\"fields\":[]},\"payload\":%s}";
+    assertEquals("u", rows.change(wrapped.formatted(row.formatted(""))).getString(0));
+    assertEquals(
+        "column 'region': it is missing, and it is the key", rows.reason("{\"id\":7}"));
   }
 
   @Test
@@ -187,7 +201,7 @@ class DebeziumRecordsTest {
     InternalRow columns = events.columns(event);
     assertEquals(2, columns.getInt(0));
     assertEquals("b", columns.getString(1));
-    assertEquals("0000000000000002", columns.getStruct(3, 6).getString(1));
+    assertEquals("0000000000000002/0000000000000002", columns.getStruct(3, 6).getString(1));
   }
 
   @Test

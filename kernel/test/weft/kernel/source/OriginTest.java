@@ -30,14 +30,32 @@ class OriginTest {
   }
 
   @Test
-  void thatOfPostgresIsTheLogsPosition() {
-    assertEquals("00000000016e9058", position("'connector':'postgresql','lsn':24023128"));
-    assertEquals("00000000016e9058", position("'lsn':'24023128','sequence':'[\\'1\\',\\'2\\']'"));
-    assertEquals("0000000000000002", position("'sequence':'[\\'1\\',\\'2\\']'"));
-    assertEquals("0000000000000002", position("'sequence':'[null,\\'2\\']','lsn':null"));
+  void thatOfPostgresIsTheLastCommitAndItsOwn() {
+    String one = "0000000000000001";
+    String two = "0000000000000002";
+    String place = "00000000016e9058";
+    assertEquals(place + "/" + place, position("'connector':'postgresql','lsn':24023128"));
+    assertEquals(one + "/" + place, position("'lsn':'24023128','sequence':'[\\'1\\',\\'2\\']'"));
+    assertEquals(one + "/" + two, position("'sequence':'[ \\'1\\', \\'2\\' ]'"));
+    assertEquals(two + "/" + two, position("'sequence':'[null,\\'2\\']','lsn':null"));
     assertNull(position("'sequence':'[]'"));
+    assertNull(position("'sequence':'[\\'1\\',null]'"));
+    assertNull(position("'connector':'mysql','sequence':'[\\'1\\',\\'2\\']'"));
     assertNull(position("'lsn':'1/16E9058'"));
     assertTrue(position("'lsn':4294967296").compareTo(position("'lsn':4294967295")) > 0);
+  }
+
+  @Test
+  void aRowOfASnapshotComesBehindTheCommitAndBeforeWhatCameLater() {
+    String read = position("'lsn':50,'sequence':'[\\'40\\',\\'50\\']','snapshot':'incremental'");
+    String before = position("'lsn':39,'sequence':'[\\'30\\',\\'39\\']'");
+    String openMeanwhile = position("'lsn':45,'sequence':'[\\'40\\',\\'45\\']'");
+    assertTrue(before.compareTo(read) < 0);
+    assertTrue(read.compareTo(openMeanwhile) < 0);
+    String first = position("'lsn':50,'sequence':'[null,\\'50\\']','snapshot':'last'");
+    String behind = position("'lsn':51,'sequence':'[null,\\'51\\']'");
+    assertEquals("0000000000000032/0000000000000000", first);
+    assertTrue(first.compareTo(behind) < 0);
   }
 
   @Test
