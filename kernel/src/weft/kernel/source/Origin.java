@@ -178,8 +178,8 @@ final class Origin {
   /**
    * The last commit that the connector had seen, then the change's own place. Its own would not do
    * beside a snapshot: a transaction that is open while a row is read has written its change before
-   * the snapshot's place and commits it behind. So a row of a snapshot comes first of all behind the
-   * commit. Where no commit is told, as in a first snapshot and the transaction behind it, the
+   * the snapshot's place and commits it behind. So a row of a snapshot comes first of all behind
+   * the commit. Where no commit is told, as in a first snapshot and the transaction behind it, the
    * change's own place stands for it.
    */
   private String ofPostgres() {

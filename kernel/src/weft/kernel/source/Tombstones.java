@@ -28,7 +28,7 @@ public final class Tombstones implements Serializable {
 
   Tombstones() {}
 
-  /** Whether there is no value in a column: none at all, or one that JSON converters write for it. */
+  /** Whether a column has no value: none at all, or one that JSON converters write for it. */
   public static Column areIn(Column value) {
     return Catalyst.call(
         new Tombstones(), Tombstones.class, "isNone", DataTypes.BooleanType, value);
