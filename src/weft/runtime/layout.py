@@ -11,7 +11,7 @@ from weft.locations.location import locate
 
 FILE = "layout.json"
 
-FORM = 2
+FORM = 3
 """In which form state is written; that of a checkpoint in another one is not read."""
 
 BUCKETS_PER_PARTITION = 4

@@ -25,11 +25,15 @@ public interface Station extends Serializable {
     throw new UnsupportedOperationException("This station takes all letters of a batch at once.");
   }
 
-  /** The name under which a place keeps one of its things; those of a kind have names of a form. */
+  /**
+   * The name under which a place keeps one of its things; those of a kind have names of a form. No
+   * name begins with another, so that things may be kept below one.
+   */
   static byte[] name(byte kind, int number, byte[] link) {
-    return ByteBuffer.allocate(1 + Integer.BYTES + link.length)
+    return ByteBuffer.allocate(1 + 2 * Integer.BYTES + link.length)
         .put(kind)
         .putInt(number)
+        .putInt(link.length)
         .put(link)
         .array();
   }

@@ -94,10 +94,14 @@ final class TableStep {
     mark.write(out);
     store.put(name, out.toArray());
     byte[] prefix = rowName(table, new byte[0]);
-    for (byte[] key : store.keys(prefix)) {
-      byte[] row = Arrays.copyOfRange(key, prefix.length, key.length);
-      changes.get(table).computeIfAbsent(UTF8String.fromBytes(row), each -> new ArrayList<>());
-    }
+    store
+        .entries(prefix)
+        .forEachRemaining(
+            row ->
+                changes
+                    .get(table)
+                    .computeIfAbsent(
+                        UTF8String.fromBytes(row.key()), each -> new ArrayList<>()));
     return mark;
   }
 

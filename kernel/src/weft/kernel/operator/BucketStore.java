@@ -1,6 +1,7 @@
 package weft.kernel.operator;
 
-import java.util.List;
+import java.util.Iterator;
+import weft.kernel.spark.StateEntry;
 
 /** The state of one bucket: bytes by bytes. The first byte of a key says what is kept under it. */
 public interface BucketStore {
@@ -11,6 +12,9 @@ public interface BucketStore {
 
   void remove(byte[] key);
 
-  /** All keys that begin with some bytes and have a value. */
-  List<byte[]> keys(byte[] prefix);
+  /** What is kept under all keys that begin with some bytes, which the keys are told without. */
+  Iterator<StateEntry> entries(byte[] prefix);
+
+  /** What of it is in memory from the batch before. */
+  Warm warm();
 }

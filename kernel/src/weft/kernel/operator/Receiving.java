@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import weft.kernel.bytes.Lent;
+import weft.kernel.bytes.Mapped;
 import weft.kernel.spark.OpenState;
+import weft.kernel.spark.StateEntry;
 import weft.kernel.spark.StateTask;
 
 /** What the buckets of one partition make of a batch. */
@@ -40,6 +42,7 @@ final class Receiving implements StateTask<Message> {
     private Message ahead;
     private int told;
     private Iterator<Message> made = Router.NONE;
+    private PartStore store;
     private boolean isOver;
 
     /** What is received is in the order of buckets. */
@@ -52,6 +55,9 @@ final class Receiving implements StateTask<Message> {
     @Override
     public boolean hasNext() {
       while (!made.hasNext() && !isOver) {
+        if (store != null) {
+          store.end();
+        }
         if (ahead == null) {
           ahead = read();
         }
@@ -69,7 +75,8 @@ final class Receiving implements StateTask<Message> {
     }
 
     private Iterator<Message> batch(int bucket) {
-      Engine.Batch batch = borrowed.begin(bucket, new PartStore(bucket, state));
+      store = new PartStore(bucket, state);
+      Engine.Batch batch = borrowed.begin(bucket, store);
       for (byte[] control : controls) {
         batch.take(Message.of(bucket, Message.CONTROL, control));
       }
@@ -93,6 +100,7 @@ final class Receiving implements StateTask<Message> {
   private static final class PartStore implements BucketStore {
     private final byte[] prefix;
     private final OpenState state;
+    private Warm warm;
 
     PartStore(int bucket, OpenState state) {
       this.prefix = ByteBuffer.allocate(Integer.BYTES).putInt(bucket).array();
@@ -121,14 +129,33 @@ final class Receiving implements StateTask<Message> {
     }
 
     @Override
-    public List<byte[]> keys(byte[] begin) {
-      List<byte[]> found = new ArrayList<>();
-      state
-          .entries(name(begin))
-          .forEachRemaining(
-              entry ->
-                  found.add(Arrays.copyOfRange(entry.key(), prefix.length, entry.key().length)));
-      return found;
+    public Iterator<StateEntry> entries(byte[] begin) {
+      int known = prefix.length + begin.length;
+      return Mapped.of(
+          state.entries(name(begin)),
+          entry ->
+              new StateEntry(
+                  Arrays.copyOfRange(entry.key(), known, entry.key().length), entry.value()));
+    }
+
+    @Override
+    public Warm warm() {
+      if (warm == null) {
+        warm = Warm.take(warmName(), state.version());
+      }
+      return warm;
+    }
+
+    private String warmName() {
+      return state.name() + Arrays.toString(prefix);
+    }
+
+    /** What is in memory is that of the version which the batch leaves behind. */
+    void end() {
+      if (warm != null) {
+        warm.keep(warmName(), state.version() + 1);
+        warm = null;
+      }
     }
   }
 }

@@ -2,12 +2,15 @@ package weft.kernel.product;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import weft.kernel.change.Attach;
 import weft.kernel.change.Plan;
@@ -35,7 +38,8 @@ public final class Assemble {
     Node[] nodes = new Node[declared.size()];
     for (int number = nodes.length - 1; number >= 0; number--) { // parts come before their parents
       int table = declared.get(number).get("table").intValue();
-      nodes[number] = node(number, declared.get(number), forms.get(table), nodes);
+      boolean isAlone = spec.get("buckets").intValue() == 1;
+      nodes[number] = node(number, declared.get(number), forms.get(table), nodes, isAlone);
       views.get(table).add(0, nodes[number].view());
     }
     List<Plan.Table> found = new ArrayList<>();
@@ -51,10 +55,15 @@ public final class Assemble {
     return Attach.run(streams, spec, new Plan(found, stations, result));
   }
 
-  private static Node node(int number, JsonNode spec, Dataset<Row> form, Node[] nodes) {
+  private static Node node(
+      int number, JsonNode spec, Dataset<Row> form, Node[] nodes, boolean isAlone) {
     int[] parts = new int[spec.get("parts").size()];
+    boolean[] lookedUp = new boolean[parts.length];
+    boolean looksUp = false;
     for (int part = 0; part < parts.length; part++) {
       parts[part] = spec.get("parts").get(part).intValue();
+      lookedUp[part] = nodes[parts[part]].isLookedUp();
+      looksUp |= lookedUp[part];
     }
     View view = View.of(number, parts, spec, form);
     Totals totals =
@@ -66,19 +75,33 @@ public final class Assemble {
       outputs.add(output);
       type = type.add(output.name(), typeOf(output, view.ownType(), parts, nodes), true);
     }
+    boolean isMany = spec.get("many").booleanValue();
+    boolean isLong = isMany && totals == null || hasList(type) || looksUp;
+    int parent = spec.get("parent").intValue();
     return new Node(
         number,
-        spec.get("parent").intValue(),
+        parent,
         spec.get("place").intValue(),
         spec.get("level").intValue(),
-        spec.get("many").booleanValue(),
+        isMany,
         spec.get("required").booleanValue(),
         spec.hasNonNull("limit") ? spec.get("limit").intValue() : Integer.MAX_VALUE,
         view,
         List.copyOf(outputs),
         totals,
         parts,
-        type);
+        type,
+        isAlone && parent >= 0 && isLong,
+        lookedUp);
+  }
+
+  private static boolean hasList(StructType type) {
+    return Arrays.stream(type.fields())
+        .map(StructField::dataType)
+        .anyMatch(
+            column ->
+                column instanceof ArrayType
+                    || column instanceof StructType nested && hasList(nested));
   }
 
   private static Node.Output output(JsonNode spec, int ordered, int[] parts, Node[] nodes) {

@@ -11,12 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
-import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Sha256;
 import weft.kernel.bytes.Slice;
 import weft.kernel.change.ColumnReader;
-import weft.kernel.change.Keyed;
-import weft.kernel.change.KeyedValues;
+import weft.kernel.spark.NestedBytes;
 import weft.kernel.spark.RowBytes;
 import weft.kernel.spark.RowWriter;
 
@@ -28,8 +26,17 @@ final class Document {
   private final Tree tree;
   private final Node node;
   private final StructType ownType;
-  private final Comparator<Keyed> order;
-  private final RowWriter part;
+  private final Comparator<NodeRow> order;
+
+  /** Whether the document of a row has its own values and no others. */
+  private final boolean isOwn;
+
+  /** Writes the document of a row, or the total of all. */
+  private final RowWriter writer;
+
+  /** Whether what was made of a row holds until that changes: not of what is looked up. */
+  private final boolean isKept;
+
   private final List<Cell> cells = new ArrayList<>();
 
   Document(Tree tree, Node node) {
@@ -37,104 +44,99 @@ final class Document {
     this.node = node;
     this.ownType = node.view().ownType();
     this.order = node.totals() == null ? byOwn(node.view().order()) : null;
-    this.part = RowWriter.of(new DataType[] {node.partType()});
-    for (Node.Output output : node.outputs()) {
-      cells.add(cell(output));
+    this.isOwn = node.outputs().stream().allMatch(output -> output.part() < 0);
+    this.writer = writer(node, isOwn);
+    this.isKept = !node.isRoot() && !node.looksUpAny();
+    node.outputs().forEach(output -> cells.add(cell(output)));
+  }
+
+  private static RowWriter writer(Node node, boolean isOwn) {
+    if (node.totals() != null) {
+      return RowWriter.of(new DataType[] {node.type()});
     }
+    int[] places = node.outputs().stream().mapToInt(Node.Output::own).toArray();
+    return isOwn ? RowWriter.picking(node.type(), places) : RowWriter.of(node.type());
   }
 
   /** What gives a field of the document its value. */
   private interface Cell {
-    Object value(Found found);
+    Object value(UnsafeRow own, byte[][] parts);
   }
 
   private Cell cell(Node.Output output) {
     if (output.part() < 0) {
       ColumnReader own = new ColumnReader(output.own(), ownType.fields()[output.own()].dataType());
-      return found -> own.read(found.own());
+      return (row, parts) -> own.read(row);
     }
     Node child = tree.node(node.parts()[output.part()]);
     ColumnReader whole = new ColumnReader(0, child.partType());
     if (output.field() < 0) {
-      return found -> partValue(child, whole, found.parts()[output.part()]);
+      return (row, parts) -> partValue(child, whole, parts[output.part()]);
     }
     int at = output.field();
     ColumnReader field = new ColumnReader(at, child.type().fields()[at].dataType());
-    return found -> {
-      Object read = partValue(child, whole, found.parts()[output.part()]);
+    return (row, parts) -> {
+      Object read = partValue(child, whole, parts[output.part()]);
       return read == null ? null : field.read((InternalRow) read);
     };
   }
 
-  /** Compares entries by their own values. */
-  private Comparator<Keyed> byOwn(Comparator<InternalRow> values) {
+  /** Compares rows by their own values. */
+  private Comparator<NodeRow> byOwn(Comparator<InternalRow> values) {
     UnsafeRow left = new UnsafeRow(ownType.size());
     UnsafeRow right = new UnsafeRow(ownType.size());
     return (one, other) -> {
-      RowBytes.point(left, own(one.value()));
-      RowBytes.point(right, own(other.value()));
+      RowBytes.point(left, Slice.of(one.own()));
+      RowBytes.point(right, Slice.of(other.own()));
       return values.compare(left, right);
     };
   }
 
-  /** A row of the node as it is kept: its own values, then those of its parts. */
-  static byte[] entry(Slice own, Slice[] parts) {
-    int size = Integer.BYTES * (1 + parts.length) + own.length();
-    for (Slice each : parts) {
-      size += each == null ? 0 : each.length();
-    }
-    Blob out = Blob.ofSize(size);
-    out.putSlice(own);
-    for (Slice each : parts) {
-      out.putSlice(each);
-    }
-    return out.array();
-  }
-
-  /** The values of the parts of a row that is kept; none yet for a new row. */
-  Slice[] parts(Slice entry) {
-    Slice[] parts = new Slice[node.parts().length];
-    if (entry != null && parts.length > 0) {
-      Blob in = Blob.reading(entry.array());
-      in.seek(entry.from());
-      in.getSlice();
-      for (int at = 0; at < parts.length; at++) {
-        parts[at] = in.getSlice();
-      }
-    }
-    return parts;
-  }
-
-  static Slice own(Slice entry) {
-    Blob in = Blob.reading(entry.array());
-    in.seek(entry.from());
-    return in.getSlice();
-  }
-
-  private record Found(InternalRow own, Slice[] parts) {}
-
   /** What the parents of these rows get, as bytes of a row with one column; null for nothing. */
-  byte[] value(KeyedValues rows) {
+  byte[] value(NodeRows rows, Shelves shelves) {
     if (node.totals() != null) {
-      return total(rows);
+      return total(rows, shelves);
     }
     int most = node.isMany() ? Math.min(rows.size(), node.limit()) : 1;
-    Object[] documents = new Object[most];
-    int count = 0;
-    for (Keyed entry : rows.sorted(order)) {
-      if (count == most) {
+    List<byte[]> documents = new ArrayList<>(most);
+    for (NodeRow row : rows.sorted(order)) {
+      if (documents.size() == most) {
         break;
       }
-      Slice[] parts = parts(entry.value());
-      if (isComplete(parts)) {
-        documents[count++] = document(found(entry.value(), parts));
+      byte[] document = isKept ? row.document() : null;
+      if (document == null) {
+        document = document(row, shelves);
+      }
+      if (document != null) {
+        documents.add(document);
       }
     }
-    if (count == 0) {
+    if (documents.isEmpty()) {
       return null;
     }
-    return write(
-        node.isMany() ? new GenericArrayData(Arrays.copyOf(documents, count)) : documents[0]);
+    return node.isMany() ? NestedBytes.ofList(documents) : NestedBytes.ofRow(documents.get(0));
+  }
+
+  /** The document of a row; null where a part is missing that it must have. */
+  private byte[] document(NodeRow row, Shelves shelves) {
+    byte[][] parts = shelves.parts(node, row);
+    if (!isComplete(parts)) {
+      return null;
+    }
+    UnsafeRow own = RowBytes.reading(row.own(), ownType.size());
+    byte[] document = writer.toBytes(isOwn ? own : values(own, parts));
+    if (isKept) {
+      row.keepDocument(document);
+    }
+    return document;
+  }
+
+  private InternalRow values(UnsafeRow own, byte[][] parts) {
+    Object[] values = new Object[cells.size()];
+    for (int at = 0; at < values.length; at++) {
+      values[at] = cells.get(at).value(own, parts);
+    }
+    return new GenericInternalRow(values);
   }
 
   /** What such a value is known again by; null for nothing. */
@@ -142,28 +144,21 @@ final class Document {
     return value == null ? null : Arrays.copyOf(sha256.digest(value), HASH_BYTES);
   }
 
-  private Found found(Slice entry, Slice[] parts) {
-    return new Found(RowBytes.reading(own(entry), ownType.size()), parts);
-  }
-
-  private byte[] total(KeyedValues rows) {
+  private byte[] total(NodeRows rows, Shelves shelves) {
     Totals.Sum sum = node.totals().new Sum();
-    boolean[] isAny = new boolean[1];
-    rows.forEach(
-        (key, entry) -> {
-          if (isComplete(parts(entry))) {
-            isAny[0] = true;
-            sum.add(RowBytes.reading(own(entry), ownType.size()), key.toArray());
-          }
-        });
-    return isAny[0] ? write(sum.result()) : null;
+    boolean isAny = false;
+    for (NodeRow row : rows.all()) {
+      if (isComplete(shelves.parts(node, row))) {
+        isAny = true;
+        sum.add(RowBytes.reading(row.own(), ownType.size()), row.key());
+      }
+    }
+    return isAny
+        ? writer.toBytes(new GenericInternalRow(new Object[] {sum.result()}))
+        : null;
   }
 
-  private byte[] write(Object value) {
-    return part.toBytes(new GenericInternalRow(new Object[] {value}));
-  }
-
-  private boolean isComplete(Slice[] parts) {
+  private boolean isComplete(byte[][] parts) {
     for (int at = 0; at < parts.length; at++) {
       if (parts[at] == null && tree.node(node.parts()[at]).isRequired()) {
         return false;
@@ -172,15 +167,7 @@ final class Document {
     return true;
   }
 
-  private InternalRow document(Found found) {
-    Object[] values = new Object[node.outputs().size()];
-    for (int at = 0; at < values.length; at++) {
-      values[at] = cells.get(at).value(found);
-    }
-    return new GenericInternalRow(values);
-  }
-
-  private static Object partValue(Node child, ColumnReader reader, Slice value) {
+  private static Object partValue(Node child, ColumnReader reader, byte[] value) {
     return value == null ? missing(child) : reader.read(RowBytes.reading(value, 1));
   }
 

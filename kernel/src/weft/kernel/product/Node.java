@@ -15,6 +15,9 @@ import weft.kernel.change.View;
  * @param place which of its parent's parts it is
  * @param view what it sees of a row of its table
  * @param type its document
+ * @param isLookedUp whether its parents are told where its value is found, and not the value: they
+ *     are in the same bucket, and what may be long is written once
+ * @param lookedUp which of its parts are such
  */
 record Node(
     int number,
@@ -28,7 +31,9 @@ record Node(
     List<Output> outputs,
     Totals totals,
     int[] parts,
-    StructType type)
+    StructType type,
+    boolean isLookedUp,
+    boolean[] lookedUp)
     implements Serializable {
   private static final long serialVersionUID = 1;
 
@@ -37,6 +42,20 @@ record Node(
 
   boolean isRoot() {
     return parent < 0;
+  }
+
+  /** Whether a row has of this part where its value is found, and not the value. */
+  boolean looksUp(int part) {
+    return lookedUp[part];
+  }
+
+  boolean looksUpAny() {
+    for (int part = 0; part < lookedUp.length; part++) {
+      if (lookedUp[part]) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The type of what its parent gets. */

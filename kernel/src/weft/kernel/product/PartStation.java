@@ -3,13 +3,12 @@ package weft.kernel.product;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import weft.kernel.bytes.Blob;
-import weft.kernel.bytes.Slice;
 import weft.kernel.change.Desk;
 import weft.kernel.change.Letter;
 import weft.kernel.change.Post;
 import weft.kernel.change.Station;
+import weft.kernel.operator.BucketStore;
 
 /**
  * A node of the tree at work: rows come to the places of their links, and what has changed there
@@ -38,23 +37,38 @@ final class PartStation implements Station {
 
   @Override
   public void takeAhead(byte[] link, List<Letter> letters, Desk desk) {
-    Shelf shelf = new Shelf(desk.store(), number, link);
-    take(shelf, letters, tree.document(number));
-    shelf.keep();
+    Shelves shelves = new Shelves(tree, desk.store());
+    Shelf shelf = shelves.get(number, link);
+    take(shelf, letters, desk.store());
+    shelves.keep(number, shelf);
   }
 
   @Override
   public void settle(byte[] link, List<Letter> letters, Desk desk) {
     Node node = tree.node(number);
-    Document document = tree.document(number);
-    Shelf shelf = new Shelf(desk.store(), number, link);
-    Taken taken = take(shelf, letters, document);
+    Shelves shelves = new Shelves(tree, desk.store());
+    Shelf shelf = shelves.get(number, link);
     if (node.isRoot()) {
-      emit(document, shelf, link, desk);
-    } else if (taken.hasChanged() || !taken.arrived().isEmpty()) {
-      tell(node, document, shelf, taken.arrived(), desk.post());
+      take(shelf, letters, desk.store());
+      emit(shelf, shelves, desk);
+    } else if (node.isLookedUp()) {
+      Taken taken = take(shelf, letters, desk.store());
+      tell(node, shelf, taken.hasChanged(), taken.arrived(), link, desk);
+    } else {
+      boolean mayChange = letters.stream().anyMatch(PartStation::isOfRow);
+      byte[] before = mayChange ? shelf.value(shelves) : null;
+      Taken taken = take(shelf, letters, desk.store());
+      boolean hasChanged =
+          taken.hasChanged() && !Arrays.equals(before, shelf.value(shelves));
+      if (hasChanged || !taken.arrived().isEmpty()) {
+        tell(node, shelf, hasChanged, taken.arrived(), shelf.value(shelves), desk);
+      }
     }
-    shelf.keep();
+    shelves.keep(number, shelf);
+  }
+
+  private static boolean isOfRow(Letter letter) {
+    return letter.kind() != Letter.SUBSCRIBE && letter.kind() != Letter.UNSUBSCRIBE;
   }
 
   /**
@@ -65,73 +79,50 @@ final class PartStation implements Station {
    */
   private record Taken(boolean hasChanged, List<byte[]> arrived) {}
 
-  private static Taken take(Shelf shelf, List<Letter> letters, Document document) {
+  private static Taken take(Shelf shelf, List<Letter> letters, BucketStore store) {
     boolean hasChanged = false;
     List<byte[]> arrived = new ArrayList<>();
     for (Letter letter : letters) {
+      byte[] row = letter.row();
       switch (letter.kind()) {
-        case Letter.UNSUBSCRIBE -> shelf.readers.remove(letter.row());
+        case Letter.UNSUBSCRIBE -> shelf.removeReader(store, row);
         case Letter.SUBSCRIBE -> {
-          shelf.readers.put(letter.row(), new byte[0]);
-          arrived.add(letter.row());
+          shelf.addReader(store, row);
+          arrived.add(row);
         }
-        default -> hasChanged |= change(shelf, document, letter);
+        case Letter.REMOVE -> hasChanged |= shelf.remove(store, row);
+        case Letter.ROW -> hasChanged |= shelf.put(store, row, letter.value());
+        default -> hasChanged |= shelf.setPart(store, row, letter.part(), letter.value());
       }
     }
     return new Taken(hasChanged, arrived);
   }
 
-  private static boolean change(Shelf shelf, Document document, Letter letter) {
-    byte[] row = letter.row();
-    if (letter.kind() == Letter.REMOVE) {
-      shelf.rows.remove(row);
-      return true;
-    }
-    Slice entry = shelf.rows.get(row);
-    if (letter.kind() == Letter.ROW) {
-      shelf.rows.put(row, Document.entry(Slice.of(letter.value()), document.parts(entry)));
-      return true;
-    }
-    if (entry == null) {
-      return false;
-    }
-    Slice[] parts = document.parts(entry);
-    Slice value = Slice.of(letter.value());
-    if (Objects.equals(parts[letter.part()], value)) {
-      return false;
-    }
-    parts[letter.part()] = value;
-    shelf.rows.put(row, Document.entry(Document.own(entry), parts));
-    return true;
-  }
-
-  /** Tells parents the value: all of them if it has changed, else those who have just come. */
+  /** Tells parents what a part is to them: all if it has changed, else those who have just come. */
   private static void tell(
-      Node node, Document document, Shelf shelf, List<byte[]> arrived, Post post) {
-    byte[] value = document.value(shelf.rows);
-    byte[] hash = document.hash(value);
-    if (Arrays.equals(hash, shelf.told)) {
-      arrived.forEach(address -> send(node, Slice.of(address), value, post));
+      Node node, Shelf shelf, boolean hasChanged, List<byte[]> arrived, byte[] told, Desk desk) {
+    if (hasChanged) {
+      shelf.forEachReader(desk.store(), address -> send(node, address, told, desk.post()));
     } else {
-      shelf.told = hash;
-      shelf.readers.forEach((address, nothing) -> send(node, address, value, post));
+      arrived.forEach(address -> send(node, address, told, desk.post()));
     }
   }
 
-  private static void send(Node node, Slice address, byte[] value, Post post) {
-    Blob in = Blob.reading(address.array());
-    in.seek(address.from());
+  private static void send(Node node, byte[] address, byte[] value, Post post) {
+    Blob in = Blob.reading(address);
     byte[] link = in.getArray();
     post.send(new Letter(Letter.PART, node.parent(), link, in.getArray(), value, node.place()));
   }
 
-  private static void emit(Document document, Shelf shelf, byte[] key, Desk desk) {
-    byte[] value = document.value(shelf.rows);
+  private void emit(Shelf shelf, Shelves shelves, Desk desk) {
+    Document document = tree.document(number);
+    byte[] value = document.value(shelf.rows(desk.store()), shelves);
     byte[] hash = document.hash(value);
-    if (!Arrays.equals(hash, shelf.told)) {
-      String op = shelf.told == null ? "c" : value == null ? "d" : "u";
-      desk.outlet().put(op, key, value);
-      shelf.told = hash;
+    byte[] told = shelf.told(desk.store());
+    if (!Arrays.equals(hash, told)) {
+      String op = told == null ? "c" : value == null ? "d" : "u";
+      desk.outlet().put(op, shelf.link(), value);
+      shelf.tell(desk.store(), hash);
     }
   }
 }

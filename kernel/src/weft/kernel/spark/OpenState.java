@@ -4,6 +4,12 @@ import java.util.Iterator;
 
 /** The state of a partition while a task works on it: bytes by bytes. */
 public interface OpenState extends AutoCloseable {
+  /** Which state it is, of all that this process ever has open. */
+  String name();
+
+  /** The version that it was opened at. */
+  long version();
+
   /** The value of a key, or null. */
   byte[] get(byte[] key);
 

@@ -1,10 +1,7 @@
 package weft.kernel.spark;
 
 import java.io.Serializable;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
@@ -120,7 +117,7 @@ public final class StateStores implements Serializable {
             conf,
             hadoop.value().value(),
             false);
-    return opened(store, () -> giveUp(store));
+    return opened(store, id(operator, partition).toString(), () -> giveUp(store));
   }
 
   /** Forgets what was not committed; until then a store in RocksDB cannot be closed. */
@@ -179,6 +176,7 @@ public final class StateStores implements Serializable {
     }
     return opened(
         store,
+        id(operator, partition).toString(),
         () -> {
           try {
             giveUp(store);
@@ -188,18 +186,18 @@ public final class StateStores implements Serializable {
         });
   }
 
-  private static OpenState opened(StateStore store, Runnable end) {
+  private static OpenState opened(StateStore store, String name, Runnable end) {
     return store instanceof RocksDBStateStoreProvider.RocksDBStateStore rocks
-        ? new Rocks(store, end, rocks.dbInstance())
-        : new Heap(store, end);
+        ? new Rocks(store, name, end, rocks.dbInstance())
+        : new Heap(store, name, end);
   }
 
   /** A store in RocksDB, past Spark's rows: it reads and writes bytes anyway. */
   private static final class Rocks extends Opened {
     private final RocksDB database;
 
-    Rocks(StateStore store, Runnable end, RocksDB database) {
-      super(store, end);
+    Rocks(StateStore store, String name, Runnable end, RocksDB database) {
+      super(store, name, end);
       this.database = database;
     }
 
@@ -230,8 +228,11 @@ public final class StateStores implements Serializable {
   private static final class Heap extends Opened {
     private final RowWriter writer = RowWriter.of(BYTES);
 
-    Heap(StateStore store, Runnable end) {
-      super(store, end);
+    private SortedKeys keys;
+
+    Heap(StateStore store, String name, Runnable end) {
+      super(store, name, end);
+      keys = SortedKeys.take(name, store.version());
     }
 
     private UnsafeRow rowOf(byte[] bytes) {
@@ -247,38 +248,59 @@ public final class StateStores implements Serializable {
     @Override
     public void put(byte[] key, byte[] value) {
       store.put(rowOf(key), rowOf(value), FAMILY);
+      if (keys != null) {
+        keys.add(key);
+      }
     }
 
     @Override
     public void remove(byte[] key) {
       store.remove(rowOf(key), FAMILY);
+      if (keys != null) {
+        keys.remove(key);
+      }
     }
 
     @Override
     public Iterator<StateEntry> entries(byte[] prefix) {
-      List<StateEntry> found = new ArrayList<>();
-      CollectionConverters.asJava(store.iterator(FAMILY))
-          .forEachRemaining(
-              pair -> {
-                byte[] key = pair.key().getBinary(0);
-                int shared = Math.min(prefix.length, key.length);
-                if (Arrays.equals(prefix, 0, prefix.length, key, 0, shared)) {
-                  found.add(new StateEntry(key, pair.value().getBinary(0)));
-                }
-              });
-      return found.iterator();
+      if (keys == null) {
+        keys = new SortedKeys();
+        CollectionConverters.asJava(store.iterator(FAMILY))
+            .forEachRemaining(pair -> keys.add(pair.key().getBinary(0)));
+      }
+      return Mapped.of(keys.from(prefix).iterator(), key -> new StateEntry(key, get(key)));
+    }
+
+    @Override
+    public void commit() {
+      super.commit();
+      if (keys != null) {
+        keys.keep(name(), version() + 1);
+      }
     }
   }
 
   private abstract static class Opened implements OpenState {
     protected final StateStore store;
+    private final String name;
     private final Runnable end;
     private boolean isClosed;
     private StateStoreMetrics measured;
 
-    Opened(StateStore store, Runnable end) {
+    Opened(StateStore store, String name, Runnable end) {
       this.store = store;
+      this.name = name;
       this.end = end;
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public long version() {
+      return store.version();
     }
 
     @Override

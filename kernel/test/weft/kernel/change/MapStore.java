@@ -4,13 +4,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import weft.kernel.operator.BucketStore;
+import weft.kernel.operator.Warm;
+import weft.kernel.spark.StateEntry;
 
 /** The state of a bucket in a map, which counts how often it is written. */
 public final class MapStore implements BucketStore {
   private final Map<ByteBuffer, byte[]> values = new HashMap<>();
+  private final Warm warm = Warm.empty(false, Long.MAX_VALUE);
   public int written;
 
   @Override
@@ -31,18 +35,23 @@ public final class MapStore implements BucketStore {
   }
 
   public List<byte[]> keys() {
-    return keys(new byte[0]);
+    return values.keySet().stream().map(ByteBuffer::array).toList();
   }
 
   @Override
-  public List<byte[]> keys(byte[] prefix) {
-    List<byte[]> found = new ArrayList<>();
-    for (ByteBuffer key : values.keySet()) {
-      byte[] begin = Arrays.copyOf(key.array(), Math.min(prefix.length, key.capacity()));
-      if (Arrays.equals(begin, prefix)) {
-        found.add(key.array());
+  public Iterator<StateEntry> entries(byte[] prefix) {
+    List<StateEntry> found = new ArrayList<>();
+    for (byte[] key : keys()) {
+      int shared = Math.min(prefix.length, key.length);
+      if (Arrays.equals(key, 0, shared, prefix, 0, prefix.length)) {
+        found.add(new StateEntry(Arrays.copyOfRange(key, shared, key.length), get(key)));
       }
     }
-    return found;
+    return found.iterator();
+  }
+
+  @Override
+  public Warm warm() {
+    return warm;
   }
 }
