@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import deltalake
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
+from tests.looped import Looped, Watched
 from weft.lineage.facts import DataFile
-from weft.runtime import offsets, spine
+from weft.runtime import spine
+from weft.streams.intake import At, Intake
 from weft.streams.note import Note
-from weft.streams.read import TableReading, open_table, read_batch, rows_of
+from weft.streams.read import TableReading, open_table
 from weft.streams.table import Table
 
 SYSTEM = (
@@ -92,7 +92,7 @@ class Stream:
 
 
 class Reader:
-    """A streaming query over a stream that remembers each batch."""
+    """A stream that is read batch by batch, and remembers each."""
 
     def __init__(
         self,
@@ -108,29 +108,19 @@ class Reader:
         """The knots of each batch, with the watermark that each has come to."""
         self.files: list[int] = []
         """In how many files the rows of each batch lie."""
-        self.name = name
-        self.stream = stream
-        self._checkpoint = str(checkpoint)
-        self._reading = replace(reading or TableReading(), query=self._checkpoint)
-        frame = open_table(
-            stream.spark,
-            stream.path,
-            stream.schema,
-            self._reading,
-            name=self.name,
-            max_knots=max_knots,
-        )
-        self.query: StreamingQuery = (
-            frame.writeStream.foreachBatch(self._take)
-            .option("checkpointLocation", self._checkpoint)
-            .start()
-        )
+        spark = stream.spark
 
-    def _take(self, _: DataFrame, number: int) -> None:
-        taken = offsets.read(self._checkpoint, number, ("stream",)).offsets
-        spark, [after], [upto] = self.stream.spark, taken.start, taken.end
-        batch = read_batch(spark, self._reading.query, self.name, after=after, upto=upto)
-        self.batches.append(rows_of(spark, [batch]).collect())
+        def open_stream() -> Watched:
+            table = open_table(
+                spark, stream.path, stream.schema, reading, name=name, max_knots=max_knots
+            )
+            return Watched(spark, [table], wakes=[name, stream.path])
+
+        self.loop = Looped(spark, checkpoint, open=open_stream, take=self._take)
+
+    def _take(self, intake: Intake, number: int, after: At, upto: At) -> None:
+        batch = intake.batch(0, after[0], upto[0])
+        self.batches.append(intake.rows([batch]).collect())
         self.files.append(cast("Any", batch).files())
         told = json.loads(cast("Any", batch).control())
         self.knots.append([(knot, watermark) for knot, watermark in told["knots"]])
@@ -139,9 +129,9 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.query.stop()
+        self.loop.stop()
 
     def drain(self) -> list[list[int]]:
         """The numbers of each batch, once everything that is there was read."""
-        self.query.processAllAvailable()
+        self.loop.drain()
         return [sorted(row.n for row in rows) for rows in self.batches]

@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
 from weft.runtime import spine
-from weft.streams.read import SOURCE_FORMAT, TableReading, open_table, read_batch, tick
-from weft.streams.table import TableError
+from weft.streams.read import TableReading
 
 
 def wait_for(batches: int, reader: Reader, seconds: float = 20) -> None:
@@ -102,11 +101,11 @@ def test_a_batch_that_runs_again_after_a_cut_leaves_the_cut_knots_out(
 def test_a_tick_makes_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
     stream = Stream(spark, tmp_path / "stream")
     with Reader(stream, tmp_path / "reader", name="ticked") as reader:
-        tick(spark, "ticked")
+        reader.loop.tick()
         wait_for(1, reader)
         stream.tie(1, [1])
         wait_for(2, reader)
-        tick(spark, "ticked")
+        reader.loop.tick()
         wait_for(3, reader)
         assert reader.drain() == [[], [1], []]
         assert reader.knots == [[], [(1, None)], []]
@@ -151,23 +150,6 @@ def test_a_table_made_anew_is_not_taken_for_the_old_one(
     anew.tie(7, [7])
     with (
         Reader(anew, tmp_path / "reader") as reader,
-        pytest.raises(StreamingQueryException, match="made anew"),
+        pytest.raises(Py4JJavaError, match="made anew"),
     ):
         reader.drain()
-
-
-def test_a_query_that_cannot_open_one_of_its_streams_has_none_open(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    stream = Stream(spark, tmp_path / "stream")
-    reading = TableReading(query="two-streams")
-    first = open_table(spark, stream.path, stream.schema, reading, name="first")
-    # Without a schema, which is seen only when the query opens it.
-    other = spark.readStream.format(SOURCE_FORMAT).options(query=reading.query, name="other")
-    both = first.union(other.load(stream.path))
-    query = both.writeStream.foreachBatch(lambda frame, number: None).start()
-    with pytest.raises(StreamingQueryException):
-        query.awaitTermination(60)
-    with pytest.raises(TableError) as refused:
-        read_batch(spark, reading.query, "first", after=None, upto=None)
-    assert refused.value.ids == {"reader": "first"}

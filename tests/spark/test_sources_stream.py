@@ -11,15 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.reading import Reading, read
+from weft import kernel
 from weft.locations.location import locate
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.project.settings import Processing
 from weft.schema.schema import Schema
-from weft.sources import open_stream, parsing_of, shop, tick, with_tick
+from weft.sources import open_stream, parsing_of, shop
 from weft.sources.feed import Feed
 from weft.sources.options import Again, RecordAt, SourceError
 from weft.sources.parse import parse
@@ -74,18 +74,22 @@ def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
     assert json.loads(offsets[-1]) == {"segment": 3}
 
 
+def ask_tick(spark: SparkSession, name: str) -> None:
+    kernel.call(spark, "spark.stream.TickInput.ask", name)
+
+
 def test_a_tick_runs_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "feed")
     raw = open_feed(spark, tmp_path)
-    reading = Reading(with_tick(raw, "ticked"), tmp_path / "c")
+    reading = Reading(raw, tmp_path / "c", tick="ticked")
     feed.append([{"id": 1}])
     reading.wait(batches=1)
-    tick(spark, "another")
-    tick(spark, "ticked")
+    ask_tick(spark, "another")
+    ask_tick(spark, "ticked")
     reading.wait(batches=2)
     reading.stop()
-    tick(spark, "ticked")
-    again = Reading(with_tick(raw, "ticked"), tmp_path / "c")
+    ask_tick(spark, "ticked")
+    again = Reading(raw, tmp_path / "c", tick="ticked")
     again.wait(batches=1)
     again.stop()
     found = {**reading.batches, **again.batches}
@@ -206,9 +210,7 @@ def test_a_file_that_is_gone_before_it_was_read_stops_the_query_with_its_name(
     (tmp_path / "c" / "commits" / str(max(batches))).unlink()
     again = Reading(open_parsed(spark, stream, tmp_path / "c", queue=2), tmp_path / "c")
     again.wait(batches=1)
-    with pytest.raises(StreamingQueryException) as caught:
-        again.query.awaitTermination(10)
-    assert f"File {file} is gone" in str(caught.value)
+    assert f"File {file} is gone" in str(again.loop.error)
 
 
 def test_forty_small_files_make_as_many_tasks_as_there_is_parallelism(
@@ -222,16 +224,10 @@ def test_forty_small_files_make_as_many_tasks_as_there_is_parallelism(
     raw = open_stream(
         spark, stream, checkpoint=tmp_path / "c", processing=Processing(parallelism=2)
     )
-    tasks: list[int] = []
-    query = (
-        with_tick(raw, "small")
-        .writeStream.foreachBatch(lambda frame, _: tasks.append(frame.rdd.getNumPartitions()))
-        .option("checkpointLocation", str(tmp_path / "c"))
-        .start()
-    )
-    query.processAllAvailable()
-    query.stop()
-    assert max(tasks) <= 2
+    reading = Reading(raw, tmp_path / "c")
+    reading.wait(rows=480)
+    reading.stop()
+    assert max(reading.tasks) <= 2
 
 
 def test_quoted_line_breaks_are_part_of_their_csv_record(
@@ -354,7 +350,7 @@ def test_a_source_that_is_declared_wrongly_is_refused(
 def test_a_feed_takes_hundreds_of_batches_in_seconds(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "feed")
     raw = open_feed(spark, tmp_path)
-    reading = Reading(with_tick(raw, "fast"), tmp_path / "c")
+    reading = Reading(raw, tmp_path / "c")
     waits = []
     for number in range(100):
         began = time.monotonic()

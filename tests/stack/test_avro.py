@@ -77,7 +77,7 @@ def test_a_registry_that_is_away_fails_the_batch_and_loses_nothing(
         known.is_away = True
         failing = Reading(open_table(spark, kafka, topic, known), tmp_path / "c")
         failing.wait(rows=1)
-        assert "does not answer" in str(failing.query.exception())
+        assert "does not answer" in str(failing.loop.error)
         known.is_away = False
         batches = read(open_table(spark, kafka, topic, known), tmp_path / "c", rows=1)
         assert [row["name"] for batch in batches.values() for row in batch] == ["ann"]

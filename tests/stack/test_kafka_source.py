@@ -16,7 +16,7 @@ from weft.project.definition import SourceSpec, StreamSpec
 from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
-from weft.sources import open_stream, parsing_of, with_tick
+from weft.sources import open_stream, parsing_of
 from weft.sources.options import Again, RecordAt
 from weft.sources.parse import parse
 from weft.sources.stream import open_again
@@ -38,7 +38,7 @@ def open_topic(
     raw = open_stream(
         spark, stream, checkpoint=locate("unused"), processing=Processing(queue_size=10)
     )
-    return parse(with_tick(raw, topic), parsing_of(stream), source="orders")
+    return parse(raw, parsing_of(stream), source="orders")
 
 
 def test_each_record_arrives_once_with_its_partition_and_offset(
@@ -122,7 +122,7 @@ def test_a_deletion_is_one_row_and_the_mark_behind_it_is_left_out(
     gone = {"op": "d", "before": {"id": 1}, "after": None}
     kafka.produce(topic, [made, gone, None, {**made, "op": "r"}], keys=["1"] * 4, partition=0)
     raw = open_stream(spark, stream, checkpoint=tmp_path, processing=Processing(queue_size=10))
-    rows = parse(with_tick(raw, topic), parsing_of(stream), source="orders")
+    rows = parse(raw, parsing_of(stream), source="orders")
     batches = read(rows, tmp_path / "c", rows=3)
     found = [row for _, batch in sorted(batches.items()) for row in batch]
     assert [(row["_change"]["op"], row["_position"]) for row in found] == [

@@ -6,10 +6,8 @@ a worker that should be dead writes where nobody looks.
 
 from __future__ import annotations
 
-import json
 import re
 import time
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -20,6 +18,7 @@ from weft.locations.location import Location, locate
 from weft.operations.cut import Cut
 from weft.runtime import mark as marks
 from weft.runtime.layout import FILE as LAYOUT
+from weft.runtime.offsets import DONE, form
 from weft.runtime.offsets import find as positions
 from weft.streams.storage import Storage
 
@@ -146,16 +145,13 @@ def _is_own(source: Location, batch: int | None, offsets: Offsets | None, mark: 
 def _keep(source: Location | None, building: Location, batch: int, offsets: Offsets | None) -> None:
     if source is not None:
         _keep_logs(source, building, batch)
-    if not (building / "metadata").exists():
-        # Spark takes no directory that has batches and does not name its query.
-        (building / "metadata").put(json.dumps({"id": str(uuid.uuid4())}).encode())
     if not (building / "offsets" / str(batch)).exists():
         _rebuild_offsets(building, batch, offsets)
     committed = set((building / "commits").names())
     for name in (building / "offsets").names():
         # Their knots are tied, so the batches are done, though Spark had no time to say so or has forgotten it.
         if name not in committed:
-            (building / "commits" / name).put(b'v1\n{"nextBatchWatermarkMs":0}')
+            (building / "commits" / name).put(DONE)
     if source is not None:
         first = earliest_state(source)
         if first is not None and first > batch:
@@ -169,9 +165,8 @@ def _keep(source: Location | None, building: Location, batch: int, offsets: Offs
 
 
 def _keep_logs(source: Location, building: Location, batch: int) -> None:
-    for name in ("metadata", LAYOUT):
-        if (source / name).exists():
-            (source / name).copy(building / name)
+    if (source / LAYOUT).exists():
+        (source / LAYOUT).copy(building / LAYOUT)
     for folder in ("offsets", "commits"):
         for name in (source / folder).names():
             if name.isdigit() and int(name) <= batch:
@@ -189,10 +184,8 @@ def _rebuild_offsets(building: Location, batch: int, offsets: Offsets | None) ->
         _write_offsets(building, batch - 1, offsets.start)  # Spark looks at the one before as well
 
 
-def _write_offsets(building: Location, batch: int, positions: Sequence[Any]) -> None:
-    lines = ["v1", json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 0, "conf": {}})]
-    lines += ["-" if position is None else json.dumps(position) for position in positions]
-    (building / "offsets" / str(batch)).put("\n".join(lines).encode())
+def _write_offsets(building: Location, batch: int, ends: Sequence[Any]) -> None:
+    (building / "offsets" / str(batch)).put(form(ends))
 
 
 def _copy_tree(source: Location, target: Location, *, newest: int | None = None) -> None:

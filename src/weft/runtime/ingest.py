@@ -17,8 +17,9 @@ from weft.schema.schema import Schema, literal, quoted
 from weft.schema.weft import WEFT
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
-from weft.sources.stream import open_stream, parsing_of, with_tick
+from weft.sources.stream import open_stream, parsing_of
 from weft.steps.step import Step
+from weft.streams.intake import LOOK_MS, Intake, over, source_input, tick_input
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -38,6 +39,8 @@ class Ingest:
         self._run = run
         self._clock = EventClock(run.stream.watermarks)
         self._parsing = parsing_of(run.stream, fed=run.feed is not None)
+        self._raw: DataFrame | None = None
+        """The source as a streaming frame, which says what is made of its rows."""
 
     @property
     def schema(self) -> Schema:
@@ -51,19 +54,28 @@ class Ingest:
     def partitions(self) -> int:
         return self._run.project.processing.parallelism
 
-    def open(self) -> DataFrame:
+    def open(self) -> Intake:
         run = self._run
-        raw = open_stream(
+        self._raw = open_stream(
             run.spark,
             run.stream,
             checkpoint=run.storage.source(run.stream.name),
             processing=run.project.processing,
             feed_dir=run.feed,
         )
-        return with_tick(raw, run.name)
+        source = source_input(self._raw, f"{run.checkpoint}/sources/0")
+        every_ms = round(run.project.processing.checkpoint_interval * 1000)
+        self._intake = Intake(
+            run.spark,
+            [source, tick_input(run.spark, run.name)],
+            wakes=[run.name],
+            look_ms=max(every_ms, LOOK_MS),
+        )
+        return self._intake
 
-    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
-        return frame
+    def taken(self, batch: int) -> DataFrame:
+        taken = self._run.taken(batch)
+        return self._intake.rows([self._intake.batch(0, taken.after[0], taken.upto[0])])
 
     def state_size(self) -> None:
         return None
@@ -73,7 +85,8 @@ class Ingest:
         return self._run.stream.watermarks.ahead != "dead"
 
     def prepare(self, frame: DataFrame, pinned: Pinned) -> DataFrame:
-        rows = parse(frame, self._parsing, source=self._run.stream.name)
+        raw = frame if self._raw is None else over(frame, self._raw)
+        rows = parse(raw, self._parsing, source=self._run.stream.name)
         columns = [(name, quoted(name)) for name in self.schema.names]
         weft = arrived(self._run.stream.name)
         system = [(WEFT, weft), ("_weft_bad", self._reason(pinned)), ("_weft_raw", "_raw")]

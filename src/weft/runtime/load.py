@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -19,8 +18,6 @@ from weft.runtime.query import Query
 from weft.scaling.measured import PipelineWork, WorkerLoad
 
 EVERY_S = 5.0
-KAFKA = "KafkaV2"
-"""How Spark begins to describe a source whose offsets count records."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class LoadMeter:
 def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) -> Meters:
     counted = query.run.counted
     tasks = spent.get(query.id, {})
-    latest, taken = _kafka(query.progress())
+    latest, taken = query.counts()
     return Meters(
         now,
         counted.rows_in,
@@ -121,24 +118,3 @@ def between(before: Meters, now: Meters) -> PipelineWork:
         arrived=arrived,
         backlog=backlog,
     )
-
-
-def _kafka(progress: Mapping[str, Any] | None) -> tuple[int | None, int | None]:
-    """How many records the topics of a query have had, and how many of them it has taken."""
-    sources = [
-        source
-        for source in (progress or {}).get("sources", ())
-        if source["description"].startswith(KAFKA) and source.get("latestOffset")
-    ]
-    if not sources:
-        return None, None
-    return (
-        sum(_records(source["latestOffset"]) for source in sources),
-        sum(_records(source["endOffset"]) for source in sources),
-    )
-
-
-def _records(offset: Any) -> int:
-    """The sum of the offsets of all partitions."""
-    found = json.loads(offset) if isinstance(offset, str) else offset
-    return sum(count for partitions in found.values() for count in partitions.values())

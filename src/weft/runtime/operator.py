@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
@@ -23,6 +22,7 @@ from weft.runtime.spine import Written
 from weft.schema.schema import Schema, literal
 from weft.schema.weft import WEFT
 from weft.steps.step import Step
+from weft.streams.intake import Intake
 from weft.streams.read import CurrentRows
 from weft.weaving.weave import Weave
 from weft.windows.attached import Attached, State
@@ -63,6 +63,7 @@ class Operator(ABC):
         self._run = run
         self._spec: PipelineSpec = run.spec
         self._layout = self.layout()
+        self._attached: Attached | None = None
 
     def layout(self) -> Layout:
         """How its state is laid out."""
@@ -95,22 +96,26 @@ class Operator(ABC):
         """What is enough of an input to begin with, or None where that is all of it."""
         return None
 
-    def open(self) -> DataFrame:
-        # What cannot be attached fails this pipeline here; the worker asks for the sizes of all in a loop of its own.
+    def open(self) -> Intake:
+        run = self._run
+        places = range(len(run.inputs))
+        inputs = [open_input(run, place, newest=self.newest(place)) for place in places]
         self._attached = self.attach()
-        inputs = range(len(self._run.inputs))
-        frames = [open_input(self._run, at, newest=self.newest(at)) for at in inputs]
-        return reduce(DataFrame.unionByName, frames)
+        self._intake = Intake(run.spark, inputs, wakes=run.wakes)
+        return self._intake
 
-    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
+    def taken(self, batch: int) -> DataFrame:
+        assert self._attached is not None
         return self._attached.run(
-            batches_of(self._run, batch),
+            batches_of(self._run, self._intake, batch),
             checkpoint=self._run.checkpoint,
             batch=batch,
             partitions=self.partitions,
         )
 
-    def state_size(self) -> dict[str, int | None]:
+    def state_size(self) -> dict[str, int | None] | None:
+        if self._attached is None:
+            return None
         entries, held = self._attached.state_size()
         return {"rows": entries if self.counts_state else None, "bytes": held}
 

@@ -29,6 +29,7 @@ from weft.runtime.spine import Code
 from weft.sinks import Sink
 from weft.sinks.rows import ParquetRows
 from weft.steps.step import Step
+from weft.streams.intake import At
 from weft.streams.note import Definitions
 from weft.streams.pieces import row_files, rows_of
 from weft.streams.read import TableReading
@@ -134,7 +135,7 @@ class RunningPipeline:
         return f"{self.project.slug}.{self.name}.{self.epoch}.{self.token}"
 
     def pin(self, batch: int) -> Pinned:
-        """Have the weaver fix the rules of a batch before it runs, by the offsets that Spark has planned for it."""
+        """Have the weaver fix the rules of a batch before it runs, by the offsets that are planned for it."""
         taken = self.taken(batch)
         answer = self.client.insist(
             "POST",
@@ -151,11 +152,13 @@ class RunningPipeline:
         )
         return codec.from_form(Pinned, answer)
 
+    def plan(self, batch: int, after: At, upto: At) -> None:
+        """Remember what a batch takes in."""
+        self._taken = (batch, offsets.taken(after, upto, self.inputs, self.begin))
+
     def taken(self, batch: int) -> offsets.Taken:
-        """What a batch takes in, as Spark has planned it."""
-        if self._taken is None or self._taken[0] != batch:
-            found = offsets.read(self.checkpoint, batch, self.inputs, self.begin)
-            self._taken = (batch, found)
+        """What a batch takes in, as it was planned."""
+        assert self._taken is not None and self._taken[0] == batch
         return self._taken[1]
 
     def reader(self, position: int) -> str:
@@ -163,15 +166,14 @@ class RunningPipeline:
         return f"{self.name}/{self.inputs[position]}"
 
     def reading(self, position: int) -> TableReading:
-        """How the input at a position is read: the first of them waits for all."""
-        readers = [self.reader(other) for other in range(len(self.inputs))]
-        tables = [self.storage.table(other) for other in self.inputs]
-        return TableReading(
-            after=self.begin(self.inputs[position]),
-            most_rows=self._most_rows,
-            query=self.query,
-            wakes=() if position else (self.name, *readers, *tables),
-        )
+        """How the input at a position is read."""
+        return TableReading(after=self.begin(self.inputs[position]), most_rows=self._most_rows)
+
+    @property
+    def wakes(self) -> tuple[str, ...]:
+        """What ends its wait for more: whatever is added to its inputs, and ticks."""
+        readers = [self.reader(place) for place in range(len(self.inputs))]
+        return (self.name, *readers, *(self.storage.table(name) for name in self.inputs))
 
     @property
     def _most_rows(self) -> int:

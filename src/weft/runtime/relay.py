@@ -16,10 +16,11 @@ from weft.runtime.shape import row_ledger
 from weft.runtime.spine import Written
 from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
-from weft.sources.stream import with_tick
 from weft.steps.step import Step
-from weft.streams.read import CurrentRows, open_table, read_batch, rows_of
+from weft.streams.intake import Input, Intake, tick_input
+from weft.streams.read import CurrentRows, open_table
 from weft.streams.rows import as_read
+from weft.streams.table import table_errors
 from weft.weaving.weave import Weave
 from weft.windows.attached import InputBatch
 from weft.windows.watermark import Watermarks, minimum_of
@@ -52,18 +53,19 @@ class Relay:
     def partitions(self) -> int:
         return self._run.project.processing.parallelism
 
-    def open(self) -> DataFrame:
+    def open(self) -> Intake:
         # What a window makes of its input depends on where knots end, so every knot of the way to it has one
         # of ours: then it does not matter how batches were cut, and running again gives the same panes.
         knots = 1 if _feeds_operator(self._run.project, self._run.stream.name) else 0
-        frames = [open_input(self._run, n, knots=knots) for n in range(len(self._run.inputs))]
-        frame = frames[0]
-        for other in frames[1:]:
-            frame = frame.unionByName(other)
-        return frame if self._clock is None else with_tick(frame, self._run.name)
+        run = self._run
+        inputs = [open_input(run, place, knots=knots) for place in range(len(run.inputs))]
+        if self._clock is not None:
+            inputs.append(tick_input(run.spark, run.name))
+        self._intake = Intake(run.spark, inputs, wakes=run.wakes)
+        return self._intake
 
-    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
-        return rows_of(self._run.spark, batches_of(self._run, batch))
+    def taken(self, batch: int) -> DataFrame:
+        return self._intake.rows(batches_of(self._run, self._intake, batch))
 
     def state_size(self) -> None:
         return None
@@ -97,7 +99,7 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 
 def open_input(
     run: RunningPipeline, position: int, *, knots: int = 0, newest: CurrentRows | None = None
-) -> DataFrame:
+) -> Input:
     """An input stream, from its first knot on, or from the rows that it has now."""
     return open_table(
         run.spark,
@@ -114,19 +116,14 @@ def input_columns(run: RunningPipeline, position: int) -> StructType:
     return StructType.fromJson(stored_form(run.project.schema_of(run.inputs[position])))
 
 
-def batches_of(run: RunningPipeline, batch: int) -> list[InputBatch]:
-    """What a batch has of each input, by the offsets that Spark has planned for it."""
-    offsets = run.taken(batch).offsets
-    return [
-        read_batch(
-            run.spark,
-            run.reading(position).query,
-            run.reader(position),
-            after=offsets.start[position],
-            upto=offsets.end[position],
-        )
-        for position in range(len(run.inputs))
-    ]
+def batches_of(run: RunningPipeline, intake: Intake, batch: int) -> list[InputBatch]:
+    """What a batch has of each input stream."""
+    taken = run.taken(batch)
+    found = []
+    for place, stream in enumerate(run.inputs):
+        with table_errors(reader=run.reader(place), stream=stream):
+            found.append(intake.batch(place, taken.after[place], taken.upto[place]))
+    return found
 
 
 def input_time(run: RunningPipeline, pinned: Pinned) -> Watermarks:

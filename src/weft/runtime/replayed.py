@@ -116,7 +116,6 @@ class ReplayedPipeline(RunningPipeline):
         first = min((one.first - 1 for one in parents if one.stream == stream), default=0)
         return TableReading(
             after=begun.get("knot", first),
-            query=self.query,
             script=Script(ends, first_tick=begun.get("tick", 0)),
         )
 

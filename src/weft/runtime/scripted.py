@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable
-
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
 
 from weft.errors import WeftError
 from weft.lineage.identity import Mark
@@ -19,12 +15,12 @@ from weft.replays.leg import Leg
 from weft.runtime import checkpoints
 from weft.runtime.batch import weave_batch
 from weft.runtime.faults import CrashError
-from weft.runtime.query import FailedBatchError
+from weft.runtime.loop import BatchLoop
 from weft.runtime.replayed import ReplayedPipeline, ScriptOverError, Workspace
+from weft.streams.intake import At
 
 log = get_logger(__name__)
 
-LOOK_S = 1
 NO_VERSION = -1
 """The version of a table in which a reader has read nothing yet."""
 
@@ -34,52 +30,29 @@ def run_script(
 ) -> None:
     """Run the batches of a leg as far as its pins go; a query that was stopped in between goes on."""
     _make_checkpoint(run, leg)
-    failed: list[BaseException] = []
 
-    def batch(frame: DataFrame, number: int) -> None:
-        try:
-            weave_batch(run.streamed.taken(frame, number), number, run=run)
-        except BaseException as error:
-            failed.append(error)
-            if not isinstance(error, WeftError | ScriptOverError | CrashError):
-                log.error("batch %d of %s failed", number, run.name, exc_info=error)
-            raise FailedBatchError(told(str(error)) or type(error).__name__) from None
+    def weave(batch: int, after: At, upto: At) -> None:
+        still_wanted()
+        run.plan(batch, after, upto)
+        weave_batch(run.streamed.taken(batch), batch, run=run)
 
     run.spark.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
-    query = (
-        run.streamed.open()
-        .writeStream.queryName(run.query)
-        .option("checkpointLocation", run.checkpoint)
-        .foreachBatch(batch)
-        .trigger(availableNow=True)
-        .start()
-    )
     try:
-        while query.isActive:
-            query.awaitTermination(LOOK_S)
-            still_wanted()
-    except PySparkException as error:
-        _raise(run, failed, error)
-    finally:
-        query.stop()
-    cause = query.exception()
-    if failed or cause is not None:
-        _raise(run, failed, cause)
-
-
-def _raise(run: ReplayedPipeline, failed: list[BaseException], cause: BaseException | None) -> None:
-    """Say why a query ended, unless it had come to its end."""
-    reason = failed[0] if failed else cause
-    if isinstance(reason, ScriptOverError):
+        BatchLoop(
+            run.spark, run.checkpoint, name=run.query, open=run.streamed.open, run=weave
+        ).work(until_over=True)
+    except ScriptOverError:
         return
-    if isinstance(reason, WeftError | CrashError):
-        raise reason
-    raise WeftError(
-        f"Pipeline '{run.name}' could not be run again: {told(str(reason))}",
-        code="replay.failed",
-        hint="The worker's log has the details.",
-        pipeline=run.name,
-    ) from reason
+    except (WeftError, CrashError):
+        raise
+    except Exception as error:
+        log.error("%s could not be run again", run.name, exc_info=error)
+        raise WeftError(
+            f"Pipeline '{run.name}' could not be run again: {told(str(error))}",
+            code="replay.failed",
+            hint="The worker's log has the details.",
+            pipeline=run.name,
+        ) from error
 
 
 def _make_checkpoint(run: ReplayedPipeline, leg: Leg) -> None:
@@ -94,8 +67,6 @@ def _make_checkpoint(run: ReplayedPipeline, leg: Leg) -> None:
     identity = first.identity
 
     def amend(copy: Location) -> None:
-        # Spark knows a query by this id, and would stop the live one for a second of the same.
-        (copy / "metadata").write(json.dumps({"id": str(uuid.uuid4())}).encode())
         _move_inputs(run, leg, copy / "offsets" / str(state.batch))
 
     checkpoints.cut(

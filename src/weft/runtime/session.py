@@ -226,7 +226,5 @@ def _prepared(spark: SparkSession) -> SparkSession:
 
 
 def stop(spark: SparkSession) -> None:
-    """Stop Spark and every streaming query that still runs in it."""
-    for query in spark.streams.active:
-        query.stop()
+    """Stop Spark."""
     spark.stop()

@@ -15,6 +15,7 @@ from weft.lineage.ledger import Ledger
 from weft.runtime.spine import Written
 from weft.schema.schema import Schema
 from weft.steps.step import Step
+from weft.streams.intake import Intake
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -61,7 +62,7 @@ class Shape(Protocol):
 
 
 class StreamedShape(Shape, Protocol):
-    """A shape whose batches Spark cuts from a stream, as all of live pipelines are."""
+    """A shape whose batches are cut from what comes in, as all of live pipelines are."""
 
     counts_state: bool
     """Whether the entries of its state are counted, for which each one is read before it is written."""
@@ -71,12 +72,12 @@ class StreamedShape(Shape, Protocol):
         """How many partitions a shuffle of its batches has."""
         ...
 
-    def open(self) -> DataFrame:
-        """The streaming frame that Spark cuts into batches."""
+    def open(self) -> Intake:
+        """What comes in."""
         ...
 
-    def taken(self, frame: DataFrame, batch: int) -> DataFrame:
-        """What a batch that Spark has cut takes in: the frame that is prepared, woven and written."""
+    def taken(self, batch: int) -> DataFrame:
+        """What a planned batch takes in: the frame that is prepared, woven and written."""
         ...
 
     def state_size(self) -> dict[str, int | None] | None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from weft.sources.journal import EventSource
-    from weft.sources.stream import open_stream, parsing_of, tick, with_tick
+    from weft.sources.stream import open_stream, parsing_of
 
-__all__ = ["EventSource", "open_stream", "parsing_of", "tick", "with_tick"]
+__all__ = ["EventSource", "open_stream", "parsing_of"]
 
 
 def __getattr__(name: str) -> Any:

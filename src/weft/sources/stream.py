@@ -16,7 +16,6 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from weft import kernel
 from weft.locations.location import Addressed, locate
 from weft.project.definition import StreamSpec
 from weft.project.settings import Processing
@@ -25,8 +24,6 @@ from weft.schema.path import ColumnPath, find_path
 from weft.sources.feed import open_feed, read_segments
 from weft.sources.options import Again, Opening, check_source, tells_changes
 from weft.sources.parse import Parsing, Told
-
-TICK = "weft.kernel.source.TickSource"
 
 
 def open_stream(
@@ -91,14 +88,3 @@ def _told(options: Mapping[str, Any]) -> Told:
 
 def _event_time(stream: StreamSpec) -> ColumnPath | None:
     return find_path(stream.event_time, stream.schema) if stream.event_time else None
-
-
-def with_tick(raw: DataFrame, name: str) -> DataFrame:
-    """The same records, and a batch without any whenever `tick` asks for one under this name."""
-    reader = raw.sparkSession.readStream.format(TICK).option("name", name)
-    return raw.unionByName(reader.schema(raw.schema).load())
-
-
-def tick(spark: SparkSession, name: str) -> None:
-    """Ask for one batch of the query that reads this name, now or when it starts."""
-    kernel.call(spark, "source.TickSource.tick", name)

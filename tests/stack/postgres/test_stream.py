@@ -148,7 +148,7 @@ def test_why_a_table_cannot_be_read_is_told_to_whoever_runs_the_query(
 ) -> None:
     reading = Reading(open_table(spark, postgres, "none", {"id": "long"}, tmp_path), tmp_path / "c")
     reading.wait(batches=1000)
-    assert reading.query.exception() is not None
+    assert reading.loop.error is not None
     failure = failures.take(str(tmp_path))
     assert failure is not None and failure.code == "source.no-table"
     assert failures.take(str(tmp_path)) is None

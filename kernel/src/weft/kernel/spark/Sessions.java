@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** What a session knows beside what its public interface tells. */
 public final class Sessions {
@@ -25,6 +26,25 @@ public final class Sessions {
     return context(spark).getLocalProperty(StreamExecution.QUERY_ID_KEY()) == null
         ? Optional.empty()
         : Optional.of(UUID.fromString(group));
+  }
+
+  /**
+   * Has this thread run batches of a query: its jobs are known by the run, and mean what the
+   * session's settings say, on executors too.
+   */
+  public static void enter(SparkSession spark, String query, String run, String name) {
+    SparkContext context = context(spark);
+    SparkSession.setActiveSession(spark);
+    var settings = ((org.apache.spark.sql.classic.SparkSession) spark).sessionState().conf();
+    CollectionConverters.asJava(settings.getAllConfs())
+        .forEach((key, value) -> context.setLocalProperty(key, value));
+    context.setLocalProperty(StreamExecution.QUERY_ID_KEY(), query);
+    context.setJobGroup(run, name, true);
+  }
+
+  /** Ends the jobs of a run. */
+  public static void cancel(SparkSession spark, String run) {
+    context(spark).cancelJobGroup(run);
   }
 
   /** The Spark that a session runs on. */

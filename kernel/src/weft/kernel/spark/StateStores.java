@@ -2,7 +2,9 @@ package weft.kernel.spark;
 
 import java.io.Serializable;
 import java.util.Iterator;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.SparkEnv;
@@ -20,6 +22,7 @@ import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
 import org.apache.spark.sql.execution.streaming.state.StateStore$;
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef;
 import org.apache.spark.sql.execution.streaming.state.StateStoreCoordinatorRef$;
 import org.apache.spark.sql.execution.streaming.state.StateStoreId;
 import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics;
@@ -48,6 +51,9 @@ public final class StateStores implements Serializable {
   private static final String FOLDER = "/state";
   private static final String FAMILY = StateStore$.MODULE$.DEFAULT_COL_FAMILY_NAME();
 
+  /** The queries of this driver that have had state open. */
+  private static final Set<UUID> OPENED = ConcurrentHashMap.newKeySet();
+
   private final String checkpoint;
   private final UUID run;
   private final StateStoreConf conf;
@@ -73,9 +79,9 @@ public final class StateStores implements Serializable {
   public static StateStores in(
       org.apache.spark.sql.SparkSession session, String checkpoint, UUID run, boolean isOnHeap) {
     SparkSession spark = (SparkSession) session;
-    // What stores report to, if no query has made it yet. A session that is asked for its queries
-    // makes it too, but also a listener of its own, which nobody takes away again.
-    StateStoreCoordinatorRef$.MODULE$.forDriver(SparkEnv.get(), spark.sessionState().conf());
+    // A session that is asked for its queries makes it too, but also a listener of its own, which
+    // nobody takes away again.
+    coordinator(session);
     SQLConf settings = spark.sessionState().conf().clone();
     Class<? extends StateStoreProvider> provider =
         isOnHeap ? HDFSBackedStateStoreProvider.class : RocksDBStateStoreProvider.class;
@@ -89,8 +95,23 @@ public final class StateStores implements Serializable {
         SerializableConfiguration.broadcast(spark.sparkContext(), hadoop));
   }
 
+  /** A query has ended: executors close what they have open of it. */
+  public static void forget(org.apache.spark.sql.SparkSession session, String run) {
+    UUID id = UUID.fromString(run);
+    if (OPENED.remove(id)) {
+      coordinator(session).deactivateInstances(id);
+    }
+  }
+
+  /** What stores report to, made where no query has made it yet. */
+  private static StateStoreCoordinatorRef coordinator(org.apache.spark.sql.SparkSession session) {
+    SQLConf conf = ((SparkSession) session).sessionState().conf();
+    return StateStoreCoordinatorRef$.MODULE$.forDriver(SparkEnv.get(), conf);
+  }
+
   /** Where a store of a partition is open already, if it is. */
   Seq<String> locations(int operator, int partition) {
+    OPENED.add(run);
     var coordinator = StateStoreProvider$.MODULE$.coordinatorRef();
     return coordinator.isEmpty()
         ? Sequences.none()

@@ -1,6 +1,8 @@
 package weft.kernel.stream;
 
-import java.util.Arrays;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -14,12 +16,15 @@ import java.util.Set;
  */
 public record Newest(List<String> key, Set<String> columns, long leastRows) {
 
-  /** What options say, a line for each column; null where they ask for all changes. */
-  static Newest of(String key, String columns, long leastRows) {
-    return key == null ? null : new Newest(lines(key), Set.copyOf(lines(columns)), leastRows);
-  }
-
-  private static List<String> lines(String text) {
-    return Arrays.asList(text.split("\n"));
+  /** What is asked for; null where that is all changes. */
+  static Newest of(JsonNode asked) {
+    if (asked.isMissingNode()) {
+      return null;
+    }
+    List<String> key = new ArrayList<>();
+    asked.required("key").forEach(name -> key.add(name.textValue()));
+    Set<String> columns = new HashSet<>();
+    asked.required("columns").forEach(name -> columns.add(name.textValue()));
+    return new Newest(List.copyOf(key), Set.copyOf(columns), asked.required("from").asLong());
   }
 }

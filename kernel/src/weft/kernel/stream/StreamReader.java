@@ -19,7 +19,6 @@ public final class StreamReader {
 
   private final TableLog log;
   private final StreamOptions options;
-  private long newestAllowed = Long.MAX_VALUE;
   private boolean checked;
   private StreamOffset idleFrom;
   private long idleVersion;
@@ -35,17 +34,6 @@ public final class StreamReader {
     Wake.added(name);
   }
 
-  /** How long to wait between two looks at the table for what another process adds, at most. */
-  public long lookMillis() {
-    long wait = options.waitMillis();
-    return log.isLocal() ? Math.min(options.lookMillis(), wait) : wait;
-  }
-
-  /** Takes what there is now for all that there will ever be. */
-  public void stopAtNewest() throws IOException {
-    newestAllowed = log.version();
-  }
-
   /** Where a reader begins that was given nothing yet. */
   public StreamOffset beginning() throws IOException {
     return new StreamOffset(options.startKnot(), log.floor(options.startKnot()), 0);
@@ -56,9 +44,9 @@ public final class StreamReader {
     return options.newest() != null && from.knot() <= options.startKnot();
   }
 
-  /** How far the next batch goes, in about so many rows; where it is, when nothing is new. */
-  public StreamOffset next(StreamOffset from, long mostRows) throws IOException {
-    long newest = Math.min(log.version(), newestAllowed);
+  /** How far the next batch goes; where it is, when nothing is new. */
+  public StreamOffset next(StreamOffset from) throws IOException {
+    long newest = log.version();
     check(from);
     if (options.script() != null) {
       return again(from, options.script());
@@ -67,7 +55,8 @@ public final class StreamReader {
     if (!ticked && from.equals(idleFrom) && newest == idleVersion) {
       return from;
     }
-    StreamOffset to = admit(from, newest, startsWithNewest(from) ? Long.MAX_VALUE : mostRows);
+    boolean isLimited = options.maxRows() > 0 && !startsWithNewest(from);
+    StreamOffset to = admit(from, newest, isLimited ? options.maxRows() : Long.MAX_VALUE);
     if (ticked) {
       return to.ticked();
     }

@@ -1,6 +1,6 @@
 package weft.kernel.stream;
 
-import java.util.Arrays;
+import com.fasterxml.jackson.databind.JsonNode;
 
 /**
  * The batches of a reader that reads again what was read before: the last knot of each. Every batch
@@ -11,13 +11,17 @@ import java.util.Arrays;
  */
 record StreamScript(long[] ends, long firstTick) {
 
-  /** The script with these knots, commas between; null when there is none. */
-  static StreamScript of(String ends, long firstTick) {
-    if (ends == null) {
+  /** The script that is asked for; null when there is none. */
+  static StreamScript of(JsonNode asked) {
+    if (asked.isMissingNode()) {
       return null;
     }
-    String[] knots = ends.isEmpty() ? new String[0] : ends.split(",");
-    return new StreamScript(Arrays.stream(knots).mapToLong(Long::parseLong).toArray(), firstTick);
+    JsonNode knots = asked.required("ends");
+    long[] ends = new long[knots.size()];
+    for (int at = 0; at < ends.length; at++) {
+      ends[at] = knots.get(at).asLong();
+    }
+    return new StreamScript(ends, asked.required("firstTick").asLong());
   }
 
   /** Whether a batch starts from here. */

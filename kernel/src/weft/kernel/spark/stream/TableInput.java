@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -16,16 +15,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.connector.read.streaming.Offset;
-import org.apache.spark.sql.connector.read.streaming.ReadLimit;
-import org.apache.spark.sql.connector.read.streaming.ReadMaxRows;
-import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
-import org.apache.spark.sql.execution.streaming.Source;
 import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import weft.kernel.change.Attach;
@@ -37,7 +29,6 @@ import weft.kernel.spark.BatchFrame;
 import weft.kernel.spark.FrameRows;
 import weft.kernel.spark.KnownFiles;
 import weft.kernel.spark.Sessions;
-import weft.kernel.spark.Sneaky;
 import weft.kernel.stream.Newest;
 import weft.kernel.stream.StreamOffset;
 import weft.kernel.stream.StreamOptions;
@@ -46,103 +37,51 @@ import weft.kernel.table.Commit;
 import weft.kernel.table.Compacted;
 import weft.kernel.table.DataFile;
 import weft.kernel.table.TableLog;
-import weft.kernel.table.Wake;
 
 /**
  * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled
- * back. For Spark it has no rows, which {@link OpenStreams} gives to whoever runs it.
+ * back.
  */
-public final class StreamSource implements Source, SupportsTriggerAvailableNow {
+final class TableInput implements Input {
   /** So many rows a task sorts, more or less. */
   private static final long ROWS_A_TASK = 1_000_000;
-
-  /** The column of Spark's batches. */
-  static final StructType MARK = new StructType().add("mark", DataTypes.IntegerType);
 
   private final SparkSession spark;
   private final StructType schema;
   private final StreamOptions options;
   private final StreamReader reader;
   private final Path folder;
-  private final Wake wake;
 
-  StreamSource(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
+  TableInput(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
       throws IOException {
     this.spark = (SparkSession) spark;
-    this.schema = schema;
+    // Old files may lack some of its columns.
+    this.schema = schema.asNullable();
     this.options = options;
     this.reader = new StreamReader(TableLog.of(spark, options.path()), options);
-    this.wake = new Wake(options.query(), options.wakes());
     Path path = new Path(options.path());
     this.folder = path.getFileSystem(Sessions.hadoopConf(spark)).makeQualified(path);
-    OpenStreams.add(options, this);
   }
 
   @Override
-  public StructType schema() {
-    return MARK;
+  public String latest(String from) throws IOException {
+    StreamOffset start = offset(from);
+    StreamOffset end = reader.next(start);
+    return end.equals(start) ? from : end.json();
+  }
+
+  private StreamOffset offset(String text) throws IOException {
+    return text == null ? reader.beginning() : StreamOffset.parse(text);
   }
 
   @Override
-  public Option<org.apache.spark.sql.execution.streaming.Offset> getOffset() {
-    throw new IllegalStateException("Spark asks a source with admission control for latestOffset.");
+  public void tick() {
+    StreamReader.tick(options.name());
   }
 
   @Override
-  public ReadLimit getDefaultReadLimit() {
-    return options.maxRows() > 0 ? ReadLimit.maxRows(options.maxRows()) : ReadLimit.allAvailable();
-  }
-
-  @Override
-  public void prepareForTriggerAvailableNow() {
-    try {
-      reader.stopAtNewest();
-    } catch (IOException e) {
-      throw Sneaky.raise(e);
-    }
-  }
-
-  @Override
-  public Offset latestOffset(Offset start, ReadLimit limit) {
-    Offset latest = look(start, limit);
-    boolean isWoken = false;
-    // Whoever is woken by another of the query's tables has to let Spark ask that one.
-    for (long left = options.waitMillis();
-        latest == start && !isWoken && left > 0;
-        left -= reader.lookMillis()) {
-      try {
-        isWoken = wake.await(reader.lookMillis());
-      } catch (InterruptedException e) {
-        throw Sneaky.raise(e);
-      }
-      latest = look(start, limit);
-    }
-    return latest;
-  }
-
-  private Offset look(Offset start, ReadLimit limit) {
-    try {
-      StreamOffset from = start == null ? reader.beginning() : StreamOffset.parse(start.json());
-      long most = limit instanceof ReadMaxRows max ? max.maxRows() : Long.MAX_VALUE;
-      StreamOffset to = reader.next(from, most);
-      return to.equals(from) ? start : new SparkOffset(to);
-    } catch (IOException e) {
-      throw Sneaky.raise(e);
-    }
-  }
-
-  /** A batch of Spark's: it has no rows, and says only that there is one. */
-  @Override
-  public Dataset<Row> getBatch(
-      Option<org.apache.spark.sql.execution.streaming.Offset> start,
-      org.apache.spark.sql.execution.streaming.Offset end) {
-    Wake.ran(options.query());
-    return Dataset$.MODULE$.ofRows(spark, BatchFrame.plan(spark, none(), MARK, true));
-  }
-
-  /** What there is between two offsets; {@link OpenStreams#batch} says how they are written. */
-  InputBatch batch(String start, String end) throws IOException {
-    StreamOffset from = start == null ? reader.beginning() : StreamOffset.parse(start);
+  public InputBatch batch(String start, String end) throws IOException {
+    StreamOffset from = offset(start);
     StreamOffset to = end == null ? from : StreamOffset.parse(end);
     List<Commit> knots = reader.knots(from, to);
     ArrayNode listed = Json.array();
@@ -187,10 +126,6 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
     };
   }
 
-  private RDD<InternalRow> none() {
-    return JavaSparkContext.fromSparkContext(spark.sparkContext()).<InternalRow>emptyRDD().rdd();
-  }
-
   /** Of some changes those that are the rows of today; Spark sorts on its disk. */
   private LogicalPlan newest(LogicalPlan all, long rows) {
     Newest newest = options.newest();
@@ -202,7 +137,7 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
       Column found = isNeeded ? named(field.name()) : functions.lit(null).cast(field.dataType());
       columns[at] = found.as(field.name());
     }
-    Column[] key = newest.key().stream().map(StreamSource::named).toArray(Column[]::new);
+    Column[] key = newest.key().stream().map(TableInput::named).toArray(Column[]::new);
     int tasks = spark.sparkContext().defaultParallelism() + (int) (rows / ROWS_A_TASK);
     Dataset<Row> sorted =
         Dataset$.MODULE$
@@ -221,16 +156,5 @@ public final class StreamSource implements Source, SupportsTriggerAvailableNow {
 
   private static <T> Seq<T> seq(List<T> list) {
     return CollectionConverters.asScala(list).toSeq();
-  }
-
-  @Override
-  public void stop() {
-    Wake.forget(options.query());
-    OpenStreams.remove(options, this);
-  }
-
-  @Override
-  public String toString() {
-    return "weft-stream[" + options.path() + "]";
   }
 }

@@ -1,0 +1,105 @@
+"""What a query reads, batch by batch: streams, or a source. In come inputs, out come offsets, and what is between two.
+
+Made by a pipeline's shape, asked by the loop that cuts its batches. Where a query is in its inputs, a text for each
+input says, or None where nothing was read yet; only the input knows what the text means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NewType
+
+from pyspark.sql import DataFrame, SparkSession
+
+from weft import kernel
+from weft.windows.attached import InputBatch
+
+Input = NewType("Input", object)
+"""Something to read, as the kernel holds it."""
+
+At = tuple[str | None, ...]
+"""Where a query is in each of its inputs."""
+
+LOOK_MS = 10
+"""A query that is not woken looks after so long for what others may have written, and then ever more rarely."""
+
+
+def source_input(frame: DataFrame, remembers: str) -> Input:
+    """The source of a streaming frame, which keeps in a folder what it has to remember."""
+    return Input(kernel.call(frame.sparkSession, "spark.stream.Intake.source", frame, remembers))
+
+
+def over(rows: DataFrame, frame: DataFrame) -> DataFrame:
+    """What a streaming frame makes of rows of its source."""
+    return kernel.to_frame(
+        rows.sparkSession, kernel.call(rows.sparkSession, "spark.Leaf.over", rows, frame)
+    )
+
+
+def tick_input(spark: SparkSession, name: str) -> Input:
+    """Batches without rows, whenever one is asked for under this name."""
+    return Input(kernel.call(spark, "spark.stream.Intake.tick", name))
+
+
+class Intake:
+    """The inputs of one query, in their order."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        inputs: Sequence[Input],
+        *,
+        wakes: Sequence[str] = (),
+        look_ms: int = LOOK_MS,
+    ) -> None:
+        """`wakes` are the tables and ticks that end its wait for more."""
+        self.size = len(inputs)
+        self._spark = spark
+        self._made: Any = kernel.call(
+            spark,
+            "spark.stream.Intake",
+            kernel.list_of(spark, inputs),
+            kernel.list_of(spark, wakes),
+            look_ms,
+        )
+
+    def next(self, at: At, *, rest_ms: int = 0, wait_ms: int = 0) -> At | None:
+        """Where the next batch ends, when something new is there in time; for a while it does not even look."""
+        found = self._made.next(json.dumps(at), rest_ms, wait_ms)
+        return None if found is None else tuple(json.loads(found))
+
+    def batch(self, place: int, after: str | None, upto: str | None) -> InputBatch:
+        """What an input has between two of its offsets."""
+        return InputBatch(self._made.batch(place, after, upto))
+
+    def rows(self, batches: Sequence[InputBatch]) -> DataFrame:
+        """The rows of several batches with the same columns as one frame."""
+        given = kernel.list_of(self._spark, batches)
+        return kernel.to_frame(
+            self._spark, kernel.call(self._spark, "spark.stream.Intake.rows", given)
+        )
+
+    def tick(self) -> None:
+        """Have one more batch come, also when nothing is new."""
+        self._made.tick()
+
+    def committed(self, at: At) -> None:
+        """Everything up to here was read for good."""
+        self._made.committed(json.dumps(at))
+
+    def known(self) -> At:
+        """How far each input goes by what it knows, whatever a batch admits; None where it does not say."""
+        return tuple(json.loads(self._made.known()))
+
+    def release(self) -> None:
+        """Wait no more: the query is about to be stopped."""
+        self._made.release()
+
+    def interrupt(self) -> None:
+        """Wait no more, also not for a source that does not answer."""
+        self._made.interrupt()
+
+    def close(self) -> None:
+        """Let go of all inputs."""
+        self._made.close()
