@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Row
 
 from tests.looped import Looped, Watched
-from weft.streams.intake import At, Intake, over, source_input, tick_input
+from weft.streams.intake import At, Intake, over, source_inlet, tick_inlet
 
 LIMIT_S = 60.0
 
@@ -36,9 +36,9 @@ class Reading:
         self.loop = Looped(frame.sparkSession, checkpoint, open=self._open, take=self._take)
 
     def _open(self) -> Watched:
-        spark, inputs = self._frame.sparkSession, [source_input(self._frame, self._remembers)]
+        spark, inputs = self._frame.sparkSession, [source_inlet(self._frame, self._remembers)]
         if self._tick is not None:
-            inputs.append(tick_input(spark, self._tick))
+            inputs.append(tick_inlet(spark, self._tick))
         return Watched(spark, inputs)
 
     def _take(self, intake: Intake, batch: int, after: At, upto: At) -> None:

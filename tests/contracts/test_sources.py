@@ -17,7 +17,7 @@ from tests.reading import Reading, read
 from weft.project.definition import SourceSpec, StreamSpec
 from weft.project.settings import Processing
 from weft.schema.schema import Schema
-from weft.sources import open_stream, parsing_of, with_tick
+from weft.sources import open_stream, parsing_of
 from weft.sources.feed import Feed
 from weft.sources.parse import parse
 
@@ -46,7 +46,7 @@ class Case:
             feed_dir=self.feed,
         )
         parsing = parsing_of(self.stream, fed=self.feed is not None)
-        return parse(with_tick(frame, checkpoint.name), parsing, source="orders")
+        return parse(frame, parsing, source="orders")
 
 
 def make_stream(kind: str, **options: object) -> StreamSpec:

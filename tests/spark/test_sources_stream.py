@@ -75,7 +75,7 @@ def test_each_segment_of_a_feed_is_one_batch_also_an_empty_one(
 
 
 def ask_tick(spark: SparkSession, name: str) -> None:
-    kernel.call(spark, "spark.stream.TickInput.ask", name)
+    kernel.call(spark, "spark.stream.TickInlet.ask", name)
 
 
 def test_a_tick_runs_one_batch_without_data(spark: SparkSession, tmp_path: Path) -> None:

@@ -119,11 +119,11 @@ def test_a_batch_that_fails_is_said_and_runs_again_with_the_same_knot(
 def test_a_query_that_is_over_is_let_go_of(tmp_path: Path) -> None:
     with play(shop(clean=CLEAN), storage=tmp_path) as run:
         run.feed("orders", [order(1)])
-        query = weakref.ref(run.worker.queries["clean"])
+        thread = weakref.ref(run.worker.threads["clean"])
         run.api.post("/pipelines/clean/stop").raise_for_status()
         deadline = time.monotonic() + 30
-        while query() is not None:  # Spark's side of it would keep it for good
-            assert time.monotonic() < deadline, gc.get_referrers(query())
+        while thread() is not None:  # Spark's side of it would keep it for good
+            assert time.monotonic() < deadline, gc.get_referrers(thread())
             time.sleep(0.1)
             gc.collect()
 
@@ -141,12 +141,12 @@ def test_what_was_stored_goes_on_in_a_new_weaver_and_worker(tmp_path: Path) -> N
 def test_a_pipeline_that_is_added_starts_without_touching_the_others(tmp_path: Path) -> None:
     with play(shop(clean=CLEAN), storage=tmp_path) as run:
         run.feed("orders", orders(0, 4))
-        started = {name: query.run for name, query in run.worker.queries.items()}
+        started = {name: thread.run for name, thread in run.worker.threads.items()}
         added = {"from": "clean-orders", "steps": [{"filter": "country = 'de'"}], "to": "german"}
         changes = run.apply(shop(clean=CLEAN, german=added))
         assert changes == {"added": ["german"], "changed": [], "removed": []}
         assert [row["country"] for row in run.rows("german")] == ["de", "de"]
-        assert all(run.worker.queries[name].run is kept for name, kept in started.items())
+        assert all(run.worker.threads[name].run is kept for name, kept in started.items())
 
 
 def test_a_stopped_pipeline_stops_and_a_started_one_catches_up(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_checkpoint_of_another_pipeline_is_found(copy: Path) -> None:
     assert {"checkpoint.foreign"} <= codes(copy)
 
 
-@pytest.mark.parametrize("part", ["offsets/*", "commits/*", "state/**/*.changelog", "metadata"])
+@pytest.mark.parametrize("part", ["offsets/*", "commits/*", "state/**/*.changelog"])
 def test_a_changed_file_of_a_checkpoint_is_found(copy: Path, part: str) -> None:
     path = sorted(p for p in newest(copy, "revenue").glob(part) if p.is_file())[-1]
     content = path.read_bytes()

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from weft.streams import read
+from weft.runtime import loop
+from weft.streams import intake
 from weft.testing import play
 
 IDS = {"id": "long", "at": "timestamp"}
@@ -33,8 +34,8 @@ PROJECT: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _nobody_looks_by_himself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "LOOK_MS", 600_000)
-    monkeypatch.setattr(read, "WAIT_MS", 600_000)
+    monkeypatch.setattr(intake, "LOOK_MS", 600_000)
+    monkeypatch.setattr(loop, "WAIT_MS", 600_000)
 
 
 def record(number: int, second: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One batch, from pinned rules to a tied knot. Called by Spark's foreachBatch; safe to call twice."""
+"""One batch, from pinned rules to a tied knot. Called by the loop of its pipeline; safe to call twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def weave_batch(frame: DataFrame, batch: int, *, run: RunningPipeline) -> None:
     2. Weave: steps and rules turn rows into woven rows, and say of each dropped one why.
     3. Write: every output stream takes the rows once, however often this runs: first the diverted
        streams, then the stream itself, whose commit holds everything that the knot will say.
-    4. Record: sinks get the rows, the knot becomes COMPLETE. Then Spark commits the batch.
+    4. Record: sinks get the rows, the knot becomes COMPLETE. Then the loop marks the batch as done.
 
     A batch whose rows were written by an earlier try is not woven again; only its state is brought up to it.
     """

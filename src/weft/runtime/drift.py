@@ -1,5 +1,5 @@
 """Whether the columns of a table are still those it was declared with: one that was dropped stops it before its rows
-lose the values. Made with the query of a pipeline; asked before each batch."""
+lose the values. Made with the thread of a pipeline; asked before each batch."""
 
 from __future__ import annotations
 

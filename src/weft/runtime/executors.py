@@ -1,4 +1,4 @@
-"""The executors of a worker: which there are, and how their number is changed while queries run.
+"""The executors of a worker: which there are, and how their number is changed while pipelines run.
 
 Spark's own dynamic allocation is held to the least number, and totals are asked for beside it: so a master that gives
 and takes executors (standalone, Kubernetes, YARN) does as it is told. Those that are let go are idle ones, the newest

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weft.errors import WeftError
 from weft.logs import get_logger
 from weft.reason import told
-from weft.runtime.query import SLOW_SOURCE
+from weft.runtime.thread import SLOW_SOURCE
 
 log = get_logger(__name__)
 
@@ -23,7 +23,7 @@ TAKEN_AWAY = ("lease.lost", "pipeline.held")
 
 @dataclass
 class Failed:
-    """A query that stopped by itself: why, how often in a row, and when it may start again."""
+    """A thread that stopped by itself: why, how often in a row, and when it may start again."""
 
     error: WeftError
     times: int
@@ -47,7 +47,7 @@ class Failures:
         return failed is not None and failed.retry_at > time.monotonic()
 
     def is_slow_start(self, name: str, error: WeftError) -> bool:
-        """Whether a query only has to be started again, since its source was not there in time."""
+        """Whether a thread only has to be started again, since its source was not there in time."""
         if error.code != SLOW_SOURCE:
             return False
         self._slow[name] = self._slow.get(name, 0) + 1

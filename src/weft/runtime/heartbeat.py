@@ -1,4 +1,4 @@
-"""The worker's heartbeat: its leases stay its own while its loop is busy starting or stopping a query."""
+"""The worker's heartbeat: its leases stay its own while its loop is busy starting or stopping a pipeline."""
 
 from __future__ import annotations
 

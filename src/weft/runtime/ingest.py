@@ -19,7 +19,7 @@ from weft.sources.feed import Feed
 from weft.sources.parse import parse
 from weft.sources.stream import open_stream, parsing_of
 from weft.steps.step import Step
-from weft.streams.intake import LOOK_MS, Intake, over, source_input, tick_input
+from weft.streams.intake import LOOK_MS, Intake, over, source_inlet, tick_inlet
 from weft.weaving.weave import Weave
 from weft.windows.watermark import Watermarks
 
@@ -63,11 +63,11 @@ class Ingest:
             processing=run.project.processing,
             feed_dir=run.feed,
         )
-        source = source_input(self._raw, f"{run.checkpoint}/sources/0")
+        source = source_inlet(self._raw, f"{run.checkpoint}/sources/0")
         every_ms = round(run.project.processing.checkpoint_interval * 1000)
         self._intake = Intake(
             run.spark,
-            [source, tick_input(run.spark, run.name)],
+            [source, tick_inlet(run.spark, run.name)],
             wakes=[run.name],
             look_ms=max(every_ms, LOOK_MS),
         )

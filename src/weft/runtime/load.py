@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from weft import kernel
 from weft.runtime.executors import Executors
-from weft.runtime.query import Query
+from weft.runtime.thread import PipelineThread
 from weft.scaling.measured import PipelineWork, WorkerLoad
 
 EVERY_S = 5.0
@@ -22,7 +22,7 @@ EVERY_S = 5.0
 
 @dataclass(frozen=True)
 class Meters:
-    """What had been counted of a query at a moment."""
+    """What had been counted of a thread at a moment."""
 
     at: float
     rows_in: int = 0
@@ -36,7 +36,7 @@ class Meters:
 
     @property
     def counts(self) -> tuple[float, ...]:
-        """What only grows while a query runs; one that begins anew may soon have more of some, and less of others."""
+        """What only grows while a thread runs; one that begins anew may soon have more of some, and less of others."""
         return (
             self.rows_in,
             self.rows_out,
@@ -48,7 +48,7 @@ class Meters:
 
 
 class LoadMeter:
-    """Measures the queries of one session."""
+    """Measures the threads of one session."""
 
     def __init__(self, spark: SparkSession, executors: Executors) -> None:
         self._meter = kernel.call(spark, "spark.executor.WorkMeter.start", spark)
@@ -57,13 +57,13 @@ class LoadMeter:
         self._read: dict[str, Meters] = {}
         self._due = 0.0
 
-    def measure(self, queries: Mapping[str, Query]) -> WorkerLoad | None:
+    def measure(self, threads: Mapping[str, PipelineThread]) -> WorkerLoad | None:
         """What was done since the weaver last heard, or None when it heard just now."""
         now = time.monotonic()
         if now < self._due:
             return None
         spent = json.loads(self._meter.report())
-        self._read = {name: _read(query, spent, now) for name, query in queries.items()}
+        self._read = {name: _read(thread, spent, now) for name, thread in threads.items()}
         return WorkerLoad(
             self._executors.now(),
             {
@@ -77,15 +77,15 @@ class LoadMeter:
         """The weaver has what was measured last."""
         self._heard, self._due = self._read, time.monotonic() + EVERY_S
 
-    def forget(self, query: Query) -> None:
-        """A query is over."""
-        self._meter.forget(query.id)
+    def forget(self, thread: PipelineThread) -> None:
+        """A thread is over."""
+        self._meter.forget(thread.id)
 
 
-def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) -> Meters:
-    counted = query.run.counted
-    tasks = spent.get(query.id, {})
-    latest, taken = query.counts()
+def _read(thread: PipelineThread, spent: Mapping[str, Mapping[str, float]], now: float) -> Meters:
+    counted = thread.run.counted
+    tasks = spent.get(thread.id, {})
+    latest, taken = thread.counts()
     return Meters(
         now,
         counted.rows_in,
@@ -100,7 +100,7 @@ def _read(query: Query, spent: Mapping[str, Mapping[str, float]], now: float) ->
 
 
 def between(before: Meters, now: Meters) -> PipelineWork:
-    """What was done from one reading to the next; of a query that began anew, all that it did."""
+    """What was done from one reading to the next; of a thread that began anew, all that it did."""
     if any(count < known for count, known in zip(now.counts, before.counts, strict=True)):
         before = Meters(before.at, latest=before.latest, taken=before.taken)
     arrived = backlog = None

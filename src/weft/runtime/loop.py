@@ -1,6 +1,6 @@
 """The batches of a pipeline, one after the other: where each one ends is written down, it is run, that is written down.
 
-Called by `query` in a thread of its own, and by the replay of a pipeline with state. A batch that was begun and not
+Called by the thread of a pipeline, and by the replay of one with state. A batch that was begun and not
 ended is run again first, from where it began to where it ended; whoever runs a batch makes that harmless.
 """
 

@@ -38,7 +38,7 @@ def mark_of(cut: Cut, identity: Identity) -> Mark:
 
 
 def is_begun(checkpoint: str) -> bool:
-    """Whether a query ever ran in a checkpoint directory."""
+    """Whether a pipeline ever ran in a checkpoint directory."""
     return any(name.isdigit() for name in (locate(checkpoint) / "offsets").names())
 
 

@@ -130,8 +130,8 @@ class RunningPipeline:
         return self.storage.checkpoint(self.name, self.epoch)
 
     @property
-    def query(self) -> str:
-        """The name of its query: of this life of it alone."""
+    def label(self) -> str:
+        """What people see of its jobs: of this life of it alone."""
         return f"{self.project.slug}.{self.name}.{self.epoch}.{self.token}"
 
     def pin(self, batch: int) -> Pinned:

@@ -19,7 +19,7 @@ POOL = "spark.scheduler.pool"
 
 @contextmanager
 def beside(spark: SparkSession) -> Iterator[None]:
-    """Run the jobs of this thread, and the queries that it starts, beside the pipelines."""
+    """Run the jobs of this thread beside the pipelines."""
     context = spark.sparkContext
     before = context.getLocalProperty(POOL)
     context.setLocalProperty(POOL, BESIDE)

@@ -17,7 +17,7 @@ from weft.runtime.spine import Written
 from weft.schema.schema import Schema
 from weft.schema.weft import stored_form
 from weft.steps.step import Step
-from weft.streams.intake import Input, Intake, tick_input
+from weft.streams.intake import Inlet, Intake, tick_inlet
 from weft.streams.read import CurrentRows, open_table
 from weft.streams.rows import as_read
 from weft.streams.table import table_errors
@@ -60,7 +60,7 @@ class Relay:
         run = self._run
         inputs = [open_input(run, place, knots=knots) for place in range(len(run.inputs))]
         if self._clock is not None:
-            inputs.append(tick_input(run.spark, run.name))
+            inputs.append(tick_inlet(run.spark, run.name))
         self._intake = Intake(run.spark, inputs, wakes=run.wakes)
         return self._intake
 
@@ -99,7 +99,7 @@ def _feeds_operator(project: Project, stream: str) -> bool:
 
 def open_input(
     run: RunningPipeline, position: int, *, knots: int = 0, newest: CurrentRows | None = None
-) -> Input:
+) -> Inlet:
     """An input stream, from its first knot on, or from the rows that it has now."""
     return open_table(
         run.spark,

@@ -70,8 +70,8 @@ class ReplayedPipeline(RunningPipeline):
         return self.storage.checkpoint(self.name, 0)
 
     @property
-    def query(self) -> str:
-        """The name of its query: of this workspace alone."""
+    def label(self) -> str:
+        """What people see of its jobs: of this workspace alone."""
         return f"{PurePath(self.storage.root).name}.{self.name}"
 
     @cached_property

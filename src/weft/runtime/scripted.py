@@ -1,4 +1,4 @@
-"""Pipelines with state run again: a query over recorded knots, cut into the batches that there were."""
+"""Pipelines with state run again: a loop over recorded knots, cut into the batches that there were."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_VERSION = -1
 def run_script(
     run: ReplayedPipeline, leg: Leg, *, still_wanted: Callable[[], None] = lambda: None
 ) -> None:
-    """Run the batches of a leg as far as its pins go; a query that was stopped in between goes on."""
+    """Run the batches of a leg as far as its pins go; a leg that was stopped in between goes on."""
     _make_checkpoint(run, leg)
 
     def weave(batch: int, after: At, upto: At) -> None:
@@ -39,7 +39,7 @@ def run_script(
     run.spark.conf.set("spark.sql.shuffle.partitions", str(run.streamed.partitions))
     try:
         BatchLoop(
-            run.spark, run.checkpoint, name=run.query, open=run.streamed.open, run=weave
+            run.spark, run.checkpoint, name=run.label, open=run.streamed.open, run=weave
         ).work(until_over=True)
     except ScriptOverError:
         return

@@ -331,17 +331,17 @@ class Work:
 
     def _checkpoint(self) -> dict[str, int]:
         """Every running pipeline ties a knot now; which, by pipeline."""
-        queries = dict(self._worker.queries)
-        before = {name: query.run.counted.batches for name, query in queries.items()}
-        for query in queries.values():
-            query.tick()
+        threads = dict(self._worker.threads)
+        before = {name: thread.run.counted.batches for name, thread in threads.items()}
+        for thread in threads.values():
+            thread.tick()
         deadline = time.monotonic() + CHECKPOINT_WAIT_S
         while time.monotonic() < deadline:
-            if all(query.run.counted.batches > before[name] for name, query in queries.items()):
+            if all(thread.run.counted.batches > before[name] for name, thread in threads.items()):
                 break
             time.sleep(0.01)
         return {
-            name: query.run.tip.number
-            for name, query in queries.items()
-            if query.run.counted.batches > before[name] and query.run.tip is not None
+            name: thread.run.tip.number
+            for name, thread in threads.items()
+            if thread.run.counted.batches > before[name] and thread.run.tip is not None
         }

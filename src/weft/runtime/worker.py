@@ -1,7 +1,7 @@
 """The worker: a Spark driver that runs the pipelines it holds leases for, and does what needs data.
 
-It asks the weaver again and again what should run (one long-polled call) and brings its queries in line with
-the answer. A query that fails is started again with back-off; a weaver that is away is waited for.
+It asks the weaver again and again what should run (one long-polled call) and brings its threads in line with
+the answer. A pipeline that fails is started again with back-off; a weaver that is away is waited for.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.load import LoadMeter
 from weft.runtime.pipeline import RunningPipeline
-from weft.runtime.query import Query
 from weft.runtime.tasks import TaskRunner
+from weft.runtime.thread import PipelineThread
 from weft.sinks import Sink
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
@@ -40,7 +40,7 @@ from weft.streams.tables import Tables
 log = get_logger(__name__)
 
 STOPPING_S = 0.02
-"""While a query is being stopped, the weaver is told soon that it has."""
+"""While a pipeline is being stopped, the weaver is told soon that it has."""
 LONGEST_REASON = 2000
 
 
@@ -68,7 +68,7 @@ class Worker:
         self._address = address
         self._line = WeaverClient(address)
         self._started = iso(SystemClock().now())
-        self._queries: dict[str, Query] = {}
+        self._threads: dict[str, PipelineThread] = {}
         self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
         self._failures = Failures()
@@ -82,9 +82,9 @@ class Worker:
         self._load = LoadMeter(spark, self._executors)
 
     @property
-    def queries(self) -> Mapping[str, Query]:
-        """The queries that run now, by pipeline."""
-        return self._queries
+    def threads(self) -> Mapping[str, PipelineThread]:
+        """The threads that run now, by pipeline."""
+        return self._threads
 
     @property
     def project(self) -> Project | None:
@@ -164,49 +164,49 @@ class Worker:
         """Drop everything as `kill -9` does; only the test kit does this."""
         self._stopping.set()
         self._heartbeat.end()
-        for query in list(self._queries.values()):  # the loop may be starting one just now
-            query.abandon()
-        self._queries.clear()
+        for thread in list(self._threads.values()):  # the loop may be starting one just now
+            thread.abandon()
+        self._threads.clear()
         self._line.close()
 
     def reconcile(
         self, wanted: Mapping[str, Mapping[str, Any]], patience: Mapping[str, float]
     ) -> bool:
-        """Bring the running queries in line with what is wanted; True while something is being stopped."""
+        """Bring the running threads in line with what is wanted; True while something is being stopped."""
         self._assigned = {name: now["token"] for name, now in wanted.items()}
         self._collect_failures()
-        for name, query in list(self._queries.items()):
+        for name, thread in list(self._threads.items()):
             now = wanted.get(name)
-            if query.is_stopping or (
+            if thread.is_stopping or (
                 now is not None and (now["version"], now["epoch"]) == self._versions[name]
             ):
                 continue
             log.info("pipeline %s stops", name)
-            query.is_stopping = True
+            thread.is_stopping = True
             # Beside the loop: a batch may take its time to end, and other pipelines go on meanwhile.
             left = patience.get(name, PATIENCE_S)
-            threading.Thread(target=self._stop, args=(name, query, left), daemon=True).start()
+            threading.Thread(target=self._stop, args=(name, thread, left), daemon=True).start()
         for name, assignment in wanted.items():
-            if name not in self._queries and not self._failures.is_waiting(name):
+            if name not in self._threads and not self._failures.is_waiting(name):
                 self._start(name, assignment)
-        return any(query.is_stopping for query in list(self._queries.values()))
+        return any(thread.is_stopping for thread in list(self._threads.values()))
 
-    def _stop(self, name: str, query: Query, patience: float) -> None:
-        query.stop(patience=patience)
-        failure = query.failure()
-        if query.was_cancelled and failure is not None:
-            self._tell_failure(query, failure)
-        if self._queries.get(name) is query:
-            del self._queries[name]
-            self._load.forget(query)
+    def _stop(self, name: str, thread: PipelineThread, patience: float) -> None:
+        thread.stop(patience=patience)
+        failure = thread.failure()
+        if thread.was_cancelled and failure is not None:
+            self._tell_failure(thread, failure)
+        if self._threads.get(name) is thread:
+            del self._threads[name]
+            self._load.forget(thread)
 
     def _end_overdue(self) -> None:
         """Cancel batches that have been running for longer than a batch may."""
-        for query in list(self._queries.values()):
-            if not query.is_stopping and query.is_overdue():
-                deadline = query.run.project.processing.deadline_seconds
+        for thread in list(self._threads.values()):
+            if not thread.is_stopping and thread.is_overdue():
+                deadline = thread.run.project.processing.deadline_seconds
                 reason = f"it ran for longer than {deadline:g} s"
-                threading.Thread(target=query.cancel, args=(reason,), daemon=True).start()
+                threading.Thread(target=thread.cancel, args=(reason,), daemon=True).start()
 
     def stream_of(self, pipeline: str) -> StreamSpec:
         """The stream that a pipeline writes."""
@@ -234,8 +234,8 @@ class Worker:
 
     def _keep_states(self) -> None:
         """Keep the state of every so many knots of the pipelines that have any."""
-        for query in list(self._queries.values()):
-            run = query.run
+        for thread in list(self._threads.values()):
+            run = thread.run
             if not run.shape.operator or run.tip is None:
                 continue
             if run.tip.number - run.kept >= run.project.processing.keyframes.every:
@@ -250,9 +250,9 @@ class Worker:
 
     def _tick_idle(self) -> None:
         """Run an empty batch where time alone changes something: a partition that has become idle."""
-        for query in list(self._queries.values()):
-            if query.run.streamed.is_due(SystemClock().now()):
-                query.tick()
+        for thread in list(self._threads.values()):
+            if thread.run.streamed.is_due(SystemClock().now()):
+                thread.tick()
 
     def _start(self, name: str, assignment: Mapping[str, Any]) -> None:
         assert self._project is not None
@@ -280,7 +280,7 @@ class Worker:
             run.sinks = self.open_sinks(name)
             if assignment["redeliver"]:
                 run.deliver_newest()
-            self._queries[name] = Query(run)
+            self._threads[name] = PipelineThread(run)
         except Exception as error:
             self._failures.note(name, as_weft(name, error))
             return
@@ -288,31 +288,31 @@ class Worker:
         log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
 
     def _collect_failures(self) -> None:
-        for name, query in list(self._queries.items()):
-            if query.is_active or query.is_stopping or query.has_crashed:
+        for name, thread in list(self._threads.items()):
+            if thread.is_active or thread.is_stopping or thread.has_crashed:
                 continue
-            self._queries.pop(name, None)  # `abandon` may have been quicker
-            self._load.forget(query)
-            failure = query.failure()
+            self._threads.pop(name, None)  # `abandon` may have been quicker
+            self._load.forget(thread)
+            failure = thread.failure()
             if failure is not None and not self._failures.is_slow_start(name, failure):
-                self._tell_failure(query, failure)
+                self._tell_failure(thread, failure)
                 self._failures.note(name, failure)
 
-    def _tell_failure(self, query: Query, error: WeftError) -> None:
+    def _tell_failure(self, thread: PipelineThread, error: WeftError) -> None:
         """Mark the knot in hand, unless the pipeline was taken away or the weaver cannot be told."""
         if error.code in TAKEN_AWAY:
             return
-        run = query.run
+        run = thread.run
         body = {"worker": self.id, "token": run.token, "reason": error.message[:LONGEST_REASON]}
         try:
             self._line.call("POST", f"/pins/{run.stream.name}/fail", body)
         except WeftError as refused:
             log.warning(
-                "the failure of pipeline %s is not noted: %s", query.run.name, refused.message
+                "the failure of pipeline %s is not noted: %s", thread.run.name, refused.message
             )
 
     def _sync(self, revision: int, wait: float) -> Any:
-        load = self._load.measure(dict(self._queries))
+        load = self._load.measure(dict(self._threads))
         body = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -335,22 +335,22 @@ class Worker:
         return answer
 
     def _tokens(self) -> dict[str, int]:
-        """The leases to keep: of queries that run, and of those that are about to be started."""
-        running = {name: query.run.token for name, query in list(self._queries.items())}
+        """The leases to keep: of threads that run, and of those that are about to be started."""
+        running = {name: thread.run.token for name, thread in list(self._threads.items())}
         waiting = {n: token for n, token in self._assigned.items() if n not in self.failures()}
         return {**waiting, **running}
 
     def _report(self) -> dict[str, dict[str, Any]]:
         report: dict[str, dict[str, Any]] = {}
-        for name, query in list(self._queries.items()):
-            if query.run.counted.batches:
+        for name, thread in list(self._threads.items()):
+            if thread.run.counted.batches:
                 self._failures.forget(name)
             report[name] = {
-                "token": query.run.token,
-                "state": _state(query),
-                "tied": query.run.counted.batches,
-                "state_size": query.run.streamed.state_size(),
-                "waits": query.run.waits,
+                "token": thread.run.token,
+                "state": _state(thread),
+                "tied": thread.run.counted.batches,
+                "state_size": thread.run.streamed.state_size(),
+                "waits": thread.run.waits,
             }
         return report
 
@@ -361,22 +361,22 @@ class Worker:
             self._project_hash = version
 
     def _shut_down(self) -> None:
-        for name, query in list(self._queries.items()):
-            query.stop()
+        for name, thread in list(self._threads.items()):
+            thread.stop()
             try:
                 self._line.call(
                     "POST",
                     f"/workers/{self.id}/release",
-                    {"pipeline": name, "token": query.run.token},
+                    {"pipeline": name, "token": thread.run.token},
                 )
             except WeaverAwayError:
                 log.info("the weaver is away; the lease of %s ends by itself", name)
-        self._queries.clear()
+        self._threads.clear()
         self._heartbeat.end()
         self._line.close()
 
 
-def _state(query: Query) -> str:
-    if query.is_stopping:
+def _state(thread: PipelineThread) -> str:
+    if thread.is_stopping:
         return "stopping"
-    return "running" if query.is_active else "failed"
+    return "running" if thread.is_active else "failed"

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from weft import kernel
 from weft.windows.attached import InputBatch
 
-Input = NewType("Input", object)
+Inlet = NewType("Inlet", object)
 """Something to read, as the kernel holds it."""
 
 At = tuple[str | None, ...]
@@ -25,9 +25,9 @@ LOOK_MS = 10
 """A query that is not woken looks after so long for what others may have written, and then ever more rarely."""
 
 
-def source_input(frame: DataFrame, remembers: str) -> Input:
+def source_inlet(frame: DataFrame, remembers: str) -> Inlet:
     """The source of a streaming frame, which keeps in a folder what it has to remember."""
-    return Input(kernel.call(frame.sparkSession, "spark.stream.Intake.source", frame, remembers))
+    return Inlet(kernel.call(frame.sparkSession, "spark.stream.Intake.source", frame, remembers))
 
 
 def over(rows: DataFrame, frame: DataFrame) -> DataFrame:
@@ -37,9 +37,9 @@ def over(rows: DataFrame, frame: DataFrame) -> DataFrame:
     )
 
 
-def tick_input(spark: SparkSession, name: str) -> Input:
+def tick_inlet(spark: SparkSession, name: str) -> Inlet:
     """Batches without rows, whenever one is asked for under this name."""
-    return Input(kernel.call(spark, "spark.stream.Intake.tick", name))
+    return Inlet(kernel.call(spark, "spark.stream.Intake.tick", name))
 
 
 class Intake:
@@ -48,10 +48,10 @@ class Intake:
     def __init__(
         self,
         spark: SparkSession,
-        inputs: Sequence[Input],
+        inputs: Sequence[Inlet],
         *,
         wakes: Sequence[str] = (),
-        look_ms: int = LOOK_MS,
+        look_ms: int | None = None,
     ) -> None:
         """`wakes` are the tables and ticks that end its wait for more."""
         self.size = len(inputs)
@@ -61,7 +61,7 @@ class Intake:
             "spark.stream.Intake",
             kernel.list_of(spark, inputs),
             kernel.list_of(spark, wakes),
-            look_ms,
+            LOOK_MS if look_ms is None else look_ms,
         )
 
     def next(self, at: At, *, rest_ms: int = 0, wait_ms: int = 0) -> At | None:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from weft import kernel
-from weft.streams.intake import Input
+from weft.streams.intake import Inlet
 from weft.streams.table import table_errors
 
 
@@ -57,7 +57,7 @@ def open_table(
     *,
     name: str,
     max_knots: int = 0,
-) -> Input:
+) -> Inlet:
     """The stream in a table's folder, whose rows are given with the columns of a schema.
 
     A batch admits at most `max_knots` knots (0: all).
@@ -80,6 +80,6 @@ def open_table(
     if script is not None:
         form["script"] = {"ends": list(script.ends), "firstTick": script.first_tick}
     with table_errors(reader=name):
-        return Input(
+        return Inlet(
             kernel.call(spark, "spark.stream.Intake.table", spark, schema.json(), json.dumps(form))
         )

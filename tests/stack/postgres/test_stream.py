@@ -17,7 +17,7 @@ from weft.project.settings import Processing
 from weft.schema.change import with_change
 from weft.schema.schema import Schema
 from weft.servers.postgres import Postgres
-from weft.sources import open_stream, parsing_of, with_tick
+from weft.sources import open_stream, parsing_of
 from weft.sources.parse import parse
 from weft.sources.spark import failures
 
@@ -73,7 +73,7 @@ def open_table(
     schema = with_change(Schema.of(types))
     stream = StreamSpec(table, schema, SourceSpec("postgres", options), key=("id",))
     frame = open_stream(spark, stream, checkpoint=folder, processing=Processing(queue_size=QUEUE))
-    return parse(with_tick(frame, folder.name), parsing_of(stream), source=table)
+    return parse(frame, parsing_of(stream), source=table)
 
 
 def rows_of(batches: dict[int, list[Row]]) -> list[Row]:

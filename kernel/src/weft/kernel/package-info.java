@@ -13,8 +13,8 @@
  *       that are made of them; {@code query}: joins, groups and firsts of them.
  *   <li>{@code spine}: a woven batch is written, hashed and counted in one pass; {@code hash}: how.
  *   <li>{@code table}: the knots of a stream as commits of its Delta log.
- *   <li>{@code stream}: which knots a reader of that table is given; {@code spark.stream}: as a
- *       source of Spark's.
+ *   <li>{@code stream}: which knots a reader of that table is given; {@code spark.stream}: what a
+ *       pipeline reads, batch by batch.
  *   <li>{@code sink}: rows go out to Kafka, exactly once.
  * </ol>
  *

@@ -18,7 +18,7 @@ from weft.sources.spark import failures
 
 FORMAT = "weft.kernel.source.JournalSource"
 
-TICK = "spark.stream.TickInput.ask"
+TICK = "spark.stream.TickInlet.ask"
 
 _AILING: set[str] = set()
 """The journals whose source failed when it was last asked."""

@@ -35,7 +35,8 @@ public final class Post {
     return hash(seed, Slice.of(bytes));
   }
 
-  static int hash(int seed, Slice bytes) {
+  /** The hash by which things are spread. */
+  public static int hash(int seed, Slice bytes) {
     return Murmur3_x86_32.hashUnsafeBytes2(
         bytes.array(), (long) Platform.BYTE_ARRAY_OFFSET + bytes.from(), bytes.length(), seed);
   }

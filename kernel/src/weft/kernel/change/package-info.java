@@ -16,9 +16,9 @@
  *       weft.kernel.change.Letter}s to the stations that see the table ({@link
  *       weft.kernel.change.View}, {@link weft.kernel.change.Place}).
  *   <li>{@link weft.kernel.change.StationStep}, from the highest level to 0: each {@link
- *       weft.kernel.change.Station} settles the letters of its places, keeps what it needs there
- *       ({@link weft.kernel.change.KeyedValues} for one) and writes letters ({@link
- *       weft.kernel.change.Post}) or results ({@link weft.kernel.change.Outlet}).
+ *       weft.kernel.change.Station} settles the letters of its places, keeps what it needs there,
+ *       and writes letters ({@link weft.kernel.change.Post}) or results ({@link
+ *       weft.kernel.change.Outlet}).
  * </ol>
  */
 package weft.kernel.change;

@@ -19,7 +19,7 @@ public final class Warm {
   private static final int ENTRY = 96;
 
   /** Those that no batch has now, by the state that they are of; who was used last is last. */
-  private static final Map<String, Kept> KEPT = new LinkedHashMap<>();
+  private static final Map<String, Idle> KEPT = new LinkedHashMap<>();
 
   private static long keptBytes;
 
@@ -36,7 +36,7 @@ public final class Warm {
 
   private record Counted(Thing thing, long bytes) {}
 
-  private record Kept(Warm warm, long version) {}
+  private record Idle(Warm warm, long version) {}
 
   private Warm(boolean isWhole, long most) {
     this.isWhole = isWhole;
@@ -56,11 +56,11 @@ public final class Warm {
   /** What was kept of a version of a state, for whoever asks first. */
   static Warm take(String state, long version) {
     synchronized (KEPT) {
-      Kept kept = KEPT.remove(state);
-      if (kept != null) {
-        keptBytes -= kept.warm().bytes;
-        if (kept.version() == version) {
-          return kept.warm();
+      Idle idle = KEPT.remove(state);
+      if (idle != null) {
+        keptBytes -= idle.warm().bytes;
+        if (idle.version() == version) {
+          return idle.warm();
         }
       }
     }
@@ -70,10 +70,10 @@ public final class Warm {
   /** Keeps it for a version of a state; of what was used longest ago as much goes as has to. */
   void keep(String state, long version) {
     synchronized (KEPT) {
-      Kept before = KEPT.remove(state);
-      KEPT.put(state, new Kept(this, version));
+      Idle before = KEPT.remove(state);
+      KEPT.put(state, new Idle(this, version));
       keptBytes += bytes - (before == null ? 0 : before.warm().bytes);
-      Iterator<Kept> oldest = KEPT.values().iterator();
+      Iterator<Idle> oldest = KEPT.values().iterator();
       while (keptBytes > MOST && oldest.hasNext()) {
         Warm warm = oldest.next().warm();
         long had = warm.bytes;

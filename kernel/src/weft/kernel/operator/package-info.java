@@ -6,7 +6,8 @@
  * of rows, for {@link weft.kernel.operator.Buckets} of keys ({@link weft.kernel.operator.Routing}).
  * A partition takes those of its buckets ({@link weft.kernel.operator.Receiving}) and hands them to
  * an {@link weft.kernel.operator.Engine}, which keeps what it remembers in a {@link
- * weft.kernel.operator.BucketStore}. What comes out at the end are {@link
+ * weft.kernel.operator.BucketStore}, and what it used last in memory ({@link
+ * weft.kernel.operator.Warm}). What comes out at the end are {@link
  * weft.kernel.operator.ResultRows}. {@link weft.kernel.operator.StateCopy} reads state without an
  * operator, and divides it anew.
  *

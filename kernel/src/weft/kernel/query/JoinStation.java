@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 import org.apache.spark.unsafe.types.UTF8String;
 import weft.kernel.bytes.Blob;
 import weft.kernel.change.Desk;
-import weft.kernel.change.KeyedValues;
 import weft.kernel.change.Letter;
 import weft.kernel.change.Station;
 import weft.kernel.spark.RowBytes;

@@ -10,8 +10,9 @@
  *       which takes them in and out: sums in slots, and what needs an order ({@link
  *       weft.kernel.query.Rank}) in {@link weft.kernel.query.SortedValues}, pages of a tree.
  *   <li>{@link weft.kernel.query.TopStation} keeps all rows of a place in their order.
- *   <li>{@link weft.kernel.query.JoinStation} keeps those of both sides, and tells of the pairs and
- *       of the rows without a partner ({@link weft.kernel.query.JoinKind}) that a batch changed.
+ *   <li>{@link weft.kernel.query.JoinStation} keeps those of both sides ({@link
+ *       weft.kernel.query.KeyedValues}), and tells of the pairs and of the rows without a partner
+ *       ({@link weft.kernel.query.JoinKind}) that a batch changed.
  * </ul>
  *
  * <p>What the places of the last two show and take back meets in {@link weft.kernel.query.Results}

@@ -1,5 +1,5 @@
 /**
- * Records come in: raw bytes become typed columns, and four sources that only Weft has.
+ * Records come in: raw bytes become typed columns, and three sources that only Weft has.
  *
  * <p>Parsing: {@link weft.kernel.source.Parse} makes the column, {@link
  * weft.kernel.source.RecordParser} is called for each record, as {@link
@@ -17,9 +17,9 @@
  *
  * <p>Sources: {@link weft.kernel.source.FeedSource} gives segment files one by one, {@link
  * weft.kernel.source.JournalSource} those that a {@link weft.kernel.source.Journal} in Python
- * writes, {@link weft.kernel.source.TickSource} gives batches without rows. Each is a {@link
- * weft.kernel.source.SourceTable} with a {@link weft.kernel.source.CountOffset}, and what it gave
- * between two of them it gives again as a {@link weft.kernel.source.BatchAgain}.
+ * writes. Each is a {@link weft.kernel.source.SourceTable} with a {@link
+ * weft.kernel.source.CountOffset}, and what it gave between two of them it gives again as a {@link
+ * weft.kernel.source.BatchAgain}.
  *
  * <p>Text files: {@link weft.kernel.source.FileSource} asks a {@link
  * weft.kernel.source.FileFollower} in Python for the {@link weft.kernel.source.FileRange}s of a

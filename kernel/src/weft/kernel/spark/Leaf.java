@@ -56,7 +56,7 @@ public final class Leaf {
     return Dataset$.MODULE$.ofRows((SparkSession) rows.sparkSession(), made);
   }
 
-  /** Has rows of the same columns in the stead of a source, under the names that are known above. */
+  /** Has rows of the same columns stand for a source, under the names that are known above. */
   private static final class Replaced extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
     private final StreamingRelationV2 source;
     private final LogicalPlan rows;

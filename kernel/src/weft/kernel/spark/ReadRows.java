@@ -64,12 +64,12 @@ public final class ReadRows extends RDD<InternalRow> {
   }
 
   /** What one task reads. */
-  private static final class Pack implements Partition {
+  private static final class ReadShare implements Partition {
     private static final long serialVersionUID = 1;
     private final int number;
     private final ArrayList<InputPartition> parts;
 
-    Pack(int number, List<InputPartition> parts) {
+    ReadShare(int number, List<InputPartition> parts) {
       this.number = number;
       this.parts = new ArrayList<>(parts);
     }
@@ -86,7 +86,7 @@ public final class ReadRows extends RDD<InternalRow> {
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Pack same && same.number == number;
+      return other instanceof ReadShare same && same.number == number;
     }
   }
 
@@ -94,25 +94,25 @@ public final class ReadRows extends RDD<InternalRow> {
   public Partition[] getPartitions() {
     Partition[] partitions = new Partition[packs.size()];
     for (int number = 0; number < partitions.length; number++) {
-      partitions[number] = new Pack(number, packs.get(number));
+      partitions[number] = new ReadShare(number, packs.get(number));
     }
     return partitions;
   }
 
   @Override
   public Seq<String> getPreferredLocations(Partition part) {
-    return Sequences.of(List.of(((Pack) part).parts.get(0).preferredLocations()));
+    return Sequences.of(List.of(((ReadShare) part).parts.get(0).preferredLocations()));
   }
 
   @Override
   public scala.collection.Iterator<InternalRow> compute(Partition part, TaskContext context) {
-    Reading reading = new Reading(((Pack) part).parts.iterator(), readers);
+    RowReader reading = new RowReader(((ReadShare) part).parts.iterator(), readers);
     context.addTaskCompletionListener((TaskCompletionListener) ended -> reading.close());
     return CollectionConverters.asScala(reading);
   }
 
   /** The rows of one task; each is gone when the next is asked for. */
-  private static final class Reading implements Iterator<InternalRow> {
+  private static final class RowReader implements Iterator<InternalRow> {
     private final Iterator<InputPartition> parts;
     private final PartitionReaderFactory readers;
     private PartitionReader<?> reader;
@@ -121,7 +121,7 @@ public final class ReadRows extends RDD<InternalRow> {
     /** Asked for once: some readers go on when they are asked again. */
     private InternalRow ahead;
 
-    Reading(Iterator<InputPartition> parts, PartitionReaderFactory readers) {
+    RowReader(Iterator<InputPartition> parts, PartitionReaderFactory readers) {
       this.parts = parts;
       this.readers = readers;
     }

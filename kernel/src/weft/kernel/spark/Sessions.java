@@ -19,7 +19,7 @@ public final class Sessions {
     return ((org.apache.spark.sql.classic.SparkSession) spark).sessionState().newHadoopConf();
   }
 
-  /** The run of a streaming query that this thread runs a batch of, if it does. */
+  /** The run of a pipeline that this thread runs a batch of, if it does. */
   public static Optional<UUID> query(SparkSession spark) {
     // Spark cancels the jobs of a query by this, and names them so for nothing else of ours.
     String group = context(spark).getLocalProperty(JOB_GROUP);
@@ -42,9 +42,9 @@ public final class Sessions {
     context.setJobGroup(run, name, true);
   }
 
-  /** Ends the jobs of a run. */
+  /** Ends the jobs of a run, those too that it has yet to begin. */
   public static void cancel(SparkSession spark, String run) {
-    context(spark).cancelJobGroup(run);
+    context(spark).cancelJobGroupAndFutureJobs(run);
   }
 
   /** The Spark that a session runs on. */

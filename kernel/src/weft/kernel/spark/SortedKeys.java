@@ -14,31 +14,31 @@ final class SortedKeys {
   /** So many stores have theirs kept, those that were used last. */
   private static final int MOST = 64;
 
-  private static final Map<String, Kept> KEPT =
+  private static final Map<String, Versioned> KEPT =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Kept> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Versioned> eldest) {
           return size() > MOST;
         }
       };
 
   private final TreeSet<byte[]> keys = new TreeSet<>(Arrays::compareUnsigned);
 
-  private record Kept(SortedKeys keys, long version) {}
+  private record Versioned(SortedKeys keys, long version) {}
 
   /** Those of a version of a store, for whoever asks first; null where there are none. */
   static SortedKeys take(String store, long version) {
     synchronized (KEPT) {
-      Kept kept = KEPT.remove(store);
+      Versioned kept = KEPT.remove(store);
       return kept == null || kept.version() != version ? null : kept.keys();
     }
   }
 
   void keep(String store, long version) {
     synchronized (KEPT) {
-      KEPT.put(store, new Kept(this, version));
+      KEPT.put(store, new Versioned(this, version));
     }
   }
 

@@ -17,14 +17,14 @@ import weft.kernel.stream.StreamOptions;
 import weft.kernel.table.Wake;
 
 /**
- * What a query reads: its inputs in their order, and the wait for more. Where it is in them, a list
- * of offsets says, null for an input of which nothing was read yet.
+ * What a query reads: its inlets in their order, and the wait for more. Where it is in them, a list
+ * of offsets says, null for an inlet of which nothing was read yet.
  */
 public final class Intake {
   /** The longest that a query waits before it looks for what other processes have added. */
   private static final long LOOK_MILLIS = 100;
 
-  private final List<Input> inputs;
+  private final List<Inlet> inlets;
   private final Wake wake;
   private final long firstLook;
   private Thread looking;
@@ -33,30 +33,30 @@ public final class Intake {
    * @param wakes what ends its wait: tables and ticks
    * @param firstLook after so many milliseconds it looks again, and then ever more rarely
    */
-  public Intake(List<Input> inputs, List<String> wakes, long firstLook) {
-    this.inputs = List.copyOf(inputs);
+  public Intake(List<Inlet> inlets, List<String> wakes, long firstLook) {
+    this.inlets = List.copyOf(inlets);
     this.wake = new Wake(Set.copyOf(wakes));
     this.firstLook = firstLook;
   }
 
   /** The source of a streaming frame, which keeps in a folder what it has to remember. */
-  public static Input source(Dataset<Row> frame, String remembers) {
-    return SourceInput.of(frame, remembers);
+  public static Inlet source(Dataset<Row> frame, String remembers) {
+    return SourceInlet.of(frame, remembers);
   }
 
   /** The stream in a table. */
-  public static Input table(SparkSession spark, String schema, String asked) throws IOException {
+  public static Inlet table(SparkSession spark, String schema, String asked) throws IOException {
     StructType columns = (StructType) StructType.fromJson(schema);
-    return new TableInput(spark, columns, StreamOptions.of(asked));
+    return new TableInlet(spark, columns, StreamOptions.of(asked));
   }
 
   /** Batches without rows, whenever one is asked for under a name. */
-  public static Input tick(String name) {
-    return new TickInput(name);
+  public static Inlet tick(String name) {
+    return new TickInlet(name);
   }
 
   /**
-   * Where the next batch ends in each input, as a list in JSON.
+   * Where the next batch ends in each inlet, as a list in JSON.
    *
    * @param from where the last one has ended, as such a list
    * @param restMillis for so long it looks for nothing
@@ -89,9 +89,9 @@ public final class Intake {
     try {
       boolean isNew = false;
       ArrayNode to = Json.array();
-      for (int input = 0; input < inputs.size(); input++) {
-        String from = at.get(input).textValue();
-        String latest = inputs.get(input).latest(from);
+      for (int inlet = 0; inlet < inlets.size(); inlet++) {
+        String from = at.get(inlet).textValue();
+        String latest = inlets.get(inlet).latest(from);
         isNew |= latest != null && !latest.equals(from);
         to.add(latest);
       }
@@ -110,28 +110,28 @@ public final class Intake {
     Thread.interrupted(); // it was for the look that is over
   }
 
-  /** What an input has between two offsets. */
-  public InputBatch batch(int input, String from, String to) throws IOException {
-    return inputs.get(input).batch(from, to);
+  /** What an inlet has between two offsets. */
+  public InputBatch batch(int inlet, String from, String to) throws IOException {
+    return inlets.get(inlet).batch(from, to);
   }
 
   /** Has one more batch come, also when nothing is new. */
   public void tick() {
-    inputs.forEach(Input::tick);
+    inlets.forEach(Inlet::tick);
   }
 
   /** Everything up to here was read for good. */
   public void committed(String at) {
     JsonNode to = Json.parse(at);
-    for (int input = 0; input < inputs.size(); input++) {
-      inputs.get(input).committed(to.get(input).textValue());
+    for (int inlet = 0; inlet < inlets.size(); inlet++) {
+      inlets.get(inlet).committed(to.get(inlet).textValue());
     }
   }
 
-  /** How far each input goes by what it knows, as a list in JSON. */
+  /** How far each inlet goes by what it knows, as a list in JSON. */
   public String known() {
     ArrayNode known = Json.array();
-    inputs.forEach(input -> known.add(input.known()));
+    inlets.forEach(inlet -> known.add(inlet.known()));
     return known.toString();
   }
 
@@ -148,9 +148,9 @@ public final class Intake {
     }
   }
 
-  /** Lets go of all inputs. */
+  /** Lets go of all inlets. */
   public void close() {
-    inputs.forEach(Input::stop);
+    inlets.forEach(Inlet::stop);
   }
 
   /** The rows of several batches with the same columns as one frame. */

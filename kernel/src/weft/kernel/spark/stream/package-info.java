@@ -1,10 +1,11 @@
 /**
- * The source {@code weft-stream}: a stream's table as a streaming source of Spark's.
+ * What a pipeline reads, batch by batch, without a plan of Spark's.
  *
- * <p>{@link weft.kernel.spark.stream.StreamProvider} is what Spark looks up, {@link
- * weft.kernel.spark.stream.StreamSource} what it asks for batches. Which knots they have is decided
- * in {@code weft.kernel.stream}; offsets become a {@link weft.kernel.spark.stream.SparkOffset}. For
- * Spark batches have no rows: {@link weft.kernel.spark.stream.OpenStreams} gives them to whoever
- * runs one.
+ * <p>An {@link weft.kernel.spark.stream.Intake} has several {@link
+ * weft.kernel.spark.stream.Inlet}s: a {@link weft.kernel.spark.stream.TableInlet} is a stream's
+ * table, whose knots {@code weft.kernel.stream} chooses, a {@link
+ * weft.kernel.spark.stream.SourceInlet} a source of Spark's, and a {@link
+ * weft.kernel.spark.stream.TickInlet} has batches without rows. Where each batch ends, and that it
+ * has run, is in a {@link weft.kernel.spark.stream.BatchLog}.
  */
 package weft.kernel.spark.stream;

@@ -1,8 +1,6 @@
-package weft.kernel.change;
+package weft.kernel.query;
 
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
 import java.util.function.BiConsumer;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Slice;
@@ -75,12 +73,6 @@ final class Chunk {
     for (int at = 0; at < size; at++) {
       each.accept(entries[at].key(), entries[at].value());
     }
-  }
-
-  /** The entries in an order, in which they stand from then on: the next time little is to do. */
-  List<Keyed> sorted(Comparator<Keyed> order) {
-    Arrays.sort(entries, 0, size, order);
-    return Arrays.asList(entries).subList(0, size);
   }
 
   private int find(byte[] key) {

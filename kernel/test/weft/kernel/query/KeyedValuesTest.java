@@ -1,4 +1,4 @@
-package weft.kernel.change;
+package weft.kernel.query;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Slice;
+import weft.kernel.change.MapStore;
 
 /** Values by key are those that a plain map would have, however many, and from batch to batch. */
 class KeyedValuesTest {

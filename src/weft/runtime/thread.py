@@ -28,7 +28,7 @@ CANCEL_S = 60.0
 COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
 
-class Query:
+class PipelineThread:
     """The running loop of a pipeline."""
 
     def __init__(self, run: RunningPipeline) -> None:
@@ -45,11 +45,11 @@ class Query:
         self._loop = BatchLoop(
             run.spark,
             run.checkpoint,
-            name=run.query,
+            name=run.label,
             open=run.streamed.open,
             run=self._weave,
         )
-        self._thread = threading.Thread(target=self._work, name=f"query {run.query}", daemon=True)
+        self._thread = threading.Thread(target=self._work, name=f"thread {run.label}", daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
@@ -162,7 +162,7 @@ class Query:
         return began is not None and time.monotonic() - began > deadline
 
     def cancel(self, reason: str) -> None:
-        """End the batch in hand now: its jobs are cancelled, it waits for nothing any longer, and the query ends."""
+        """End the batch in hand now: its jobs are cancelled, it waits for nothing any longer, and the thread ends."""
         self._cancelled = reason
         self.run.draining.set()
         self.run.client.close()

@@ -8,13 +8,13 @@ import weft.kernel.operator.InputBatch;
 import weft.kernel.table.Wake;
 
 /** Has no rows, and goes one step on for all ticks that were asked for since the last batch. */
-public final class TickInput implements Input {
+public final class TickInlet implements Inlet {
   private static final String TICK = "tick";
   private static final Set<String> ASKED = ConcurrentHashMap.newKeySet();
 
   private final String name;
 
-  TickInput(String name) {
+  TickInlet(String name) {
     this.name = name;
   }
 

@@ -7,7 +7,7 @@ import weft.kernel.operator.InputBatch;
  * Something that a query reads, batch by batch; where it is in it, an offset says, which is a text.
  * Used by one thread at a time.
  */
-public interface Input {
+public interface Inlet {
   /**
    * Where the next batch may end; where the last one has, when there is nothing new.
    *

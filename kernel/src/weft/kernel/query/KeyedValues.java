@@ -1,10 +1,7 @@
-package weft.kernel.change;
+package weft.kernel.query;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -12,6 +9,7 @@ import java.util.function.BiConsumer;
 import weft.kernel.bytes.Blob;
 import weft.kernel.bytes.Packed;
 import weft.kernel.bytes.Slice;
+import weft.kernel.change.Post;
 import weft.kernel.operator.BucketStore;
 
 /**
@@ -21,7 +19,7 @@ import weft.kernel.operator.BucketStore;
  * hash of their keys, twice as many whenever they have doubled, so that one more costs the same
  * however many there are.
  */
-public final class KeyedValues {
+final class KeyedValues {
   private static final int FULL = 32;
 
   private final BucketStore store;
@@ -35,7 +33,7 @@ public final class KeyedValues {
    * @param name under which their chunks are kept
    * @param in what {@link #write} wrote, or null for no entries yet
    */
-  public KeyedValues(BucketStore store, byte[] name, Blob in) {
+  KeyedValues(BucketStore store, byte[] name, Blob in) {
     this.store = store;
     this.name = name;
     if (in != null) {
@@ -47,19 +45,15 @@ public final class KeyedValues {
     }
   }
 
-  public int size() {
+  int size() {
     return size;
   }
 
-  public boolean hasChanged() {
-    return !changed.isEmpty();
-  }
-
-  public Slice get(byte[] key) {
+  Slice get(byte[] key) {
     return chunk(chunkOf(Slice.of(key))).get(key);
   }
 
-  public void put(byte[] key, byte[] value) {
+  void put(byte[] key, byte[] value) {
     int at = chunkOf(Slice.of(key));
     size += chunk(at).put(Slice.of(key), Slice.of(value)) ? 1 : 0;
     changed.add(at);
@@ -68,7 +62,7 @@ public final class KeyedValues {
     }
   }
 
-  public void remove(byte[] key) {
+  void remove(byte[] key) {
     int at = chunkOf(Slice.of(key));
     if (chunk(at).remove(key)) {
       size--;
@@ -76,25 +70,14 @@ public final class KeyedValues {
     }
   }
 
-  public void forEach(BiConsumer<Slice, Slice> each) {
+  void forEach(BiConsumer<Slice, Slice> each) {
     for (int at = 0; at < 1 << bits; at++) {
       chunk(at).forEach(each);
     }
   }
 
-  /** The entries in an order; a few that stand with their owner stay in it. */
-  public List<Keyed> sorted(Comparator<Keyed> order) {
-    if (bits == 0) {
-      return chunk(0).sorted(order);
-    }
-    List<Keyed> entries = new ArrayList<>(size);
-    forEach((key, value) -> entries.add(new Keyed(key, value)));
-    entries.sort(order);
-    return entries;
-  }
-
   /** Writes what stands with the owner; chunks that have changed are kept by themselves. */
-  public void write(Blob out) {
+  void write(Blob out) {
     out.putInt(bits);
     out.putInt(size);
     if (bits == 0) {

@@ -42,7 +42,7 @@ import weft.kernel.table.TableLog;
  * Reads a stream knot by knot: a batch is some whole knots in order, without those that were rolled
  * back.
  */
-final class TableInput implements Input {
+final class TableInlet implements Inlet {
   /** So many rows a task sorts, more or less. */
   private static final long ROWS_A_TASK = 1_000_000;
 
@@ -52,7 +52,7 @@ final class TableInput implements Input {
   private final StreamReader reader;
   private final Path folder;
 
-  TableInput(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
+  TableInlet(org.apache.spark.sql.SparkSession spark, StructType schema, StreamOptions options)
       throws IOException {
     this.spark = (SparkSession) spark;
     // Old files may lack some of its columns.
@@ -137,7 +137,7 @@ final class TableInput implements Input {
       Column found = isNeeded ? named(field.name()) : functions.lit(null).cast(field.dataType());
       columns[at] = found.as(field.name());
     }
-    Column[] key = newest.key().stream().map(TableInput::named).toArray(Column[]::new);
+    Column[] key = newest.key().stream().map(TableInlet::named).toArray(Column[]::new);
     int tasks = spark.sparkContext().defaultParallelism() + (int) (rows / ROWS_A_TASK);
     Dataset<Row> sorted =
         Dataset$.MODULE$

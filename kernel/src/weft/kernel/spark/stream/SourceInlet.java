@@ -18,7 +18,7 @@ import weft.kernel.spark.Leaf;
 import weft.kernel.spark.ReadRows;
 
 /** A source of Spark's: what it gives for a batch is read as it is, and planned by nobody. */
-final class SourceInput implements Input {
+final class SourceInlet implements Inlet {
   private static final String NOTHING_TOLD = "{}";
 
   /** How Spark begins to describe a source whose offsets count records. */
@@ -31,7 +31,7 @@ final class SourceInput implements Input {
   private final MicroBatchStream stream;
   private final StructType schema;
 
-  private SourceInput(SparkSession spark, MicroBatchStream stream, StructType schema) {
+  private SourceInlet(SparkSession spark, MicroBatchStream stream, StructType schema) {
     this.spark = spark;
     this.stream = stream;
     this.schema = schema;
@@ -42,10 +42,10 @@ final class SourceInput implements Input {
    *
    * @param remembers the folder where it keeps what it has to remember
    */
-  static SourceInput of(Dataset<Row> frame, String remembers) {
+  static SourceInlet of(Dataset<Row> frame, String remembers) {
     StreamingRelationV2 source = Leaf.source(frame);
     Scan scan = ((SupportsRead) source.table()).newScanBuilder(source.extraOptions()).build();
-    return new SourceInput(
+    return new SourceInlet(
         frame.sparkSession(), scan.toMicroBatchStream(remembers), Leaf.schema(source));
   }
 
