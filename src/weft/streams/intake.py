@@ -1,7 +1,7 @@
-"""What a query reads, batch by batch: streams, or a source. In come inputs, out come offsets, and what is between two.
+"""What a pipeline reads, batch by batch: streams, or a source. In come inlets, out come offsets, and what is between two.
 
-Made by a pipeline's shape, asked by the loop that cuts its batches. Where a query is in its inputs, a text for each
-input says, or None where nothing was read yet; only the input knows what the text means.
+Made by a pipeline's shape, asked by the loop that cuts its batches. Where a pipeline is in its inlets, a text for each
+of them says, or None where nothing was read yet; only the inlet knows what the text means.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Inlet = NewType("Inlet", object)
 """Something to read, as the kernel holds it."""
 
 At = tuple[str | None, ...]
-"""Where a query is in each of its inputs."""
+"""Where a pipeline is in each of its inlets."""
 
 LOOK_MS = 10
-"""A query that is not woken looks after so long for what others may have written, and then ever more rarely."""
+"""Who is not woken looks after so long for what others may have written, and then ever more rarely."""
 
 
 def source_inlet(frame: DataFrame, remembers: str) -> Inlet:
@@ -43,23 +43,23 @@ def tick_inlet(spark: SparkSession, name: str) -> Inlet:
 
 
 class Intake:
-    """The inputs of one query, in their order."""
+    """The inlets of one pipeline, in their order."""
 
     def __init__(
         self,
         spark: SparkSession,
-        inputs: Sequence[Inlet],
+        inlets: Sequence[Inlet],
         *,
         wakes: Sequence[str] = (),
         look_ms: int | None = None,
     ) -> None:
         """`wakes` are the tables and ticks that end its wait for more."""
-        self.size = len(inputs)
+        self.size = len(inlets)
         self._spark = spark
         self._made: Any = kernel.call(
             spark,
             "spark.stream.Intake",
-            kernel.list_of(spark, inputs),
+            kernel.list_of(spark, inlets),
             kernel.list_of(spark, wakes),
             LOOK_MS if look_ms is None else look_ms,
         )
@@ -70,7 +70,7 @@ class Intake:
         return None if found is None else tuple(json.loads(found))
 
     def batch(self, place: int, after: str | None, upto: str | None) -> InputBatch:
-        """What an input has between two of its offsets."""
+        """What an inlet has between two of its offsets."""
         return InputBatch(self._made.batch(place, after, upto))
 
     def rows(self, batches: Sequence[InputBatch]) -> DataFrame:
@@ -89,11 +89,11 @@ class Intake:
         self._made.committed(json.dumps(at))
 
     def known(self) -> At:
-        """How far each input goes by what it knows, whatever a batch admits; None where it does not say."""
+        """How far each inlet goes by what it knows, whatever a batch admits; None where it does not say."""
         return tuple(json.loads(self._made.known()))
 
     def release(self) -> None:
-        """Wait no more: the query is about to be stopped."""
+        """Wait no more: the pipeline is about to be stopped."""
         self._made.release()
 
     def interrupt(self) -> None:
@@ -101,5 +101,5 @@ class Intake:
         self._made.interrupt()
 
     def close(self) -> None:
-        """Let go of all inputs."""
+        """Let go of all inlets."""
         self._made.close()
