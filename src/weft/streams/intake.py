@@ -1,4 +1,4 @@
-"""What a pipeline reads, batch by batch: streams, or a source. In come inlets, out come offsets, and what is between two.
+"""What a pipeline reads, batch by batch: streams, or a source. In come inlets, out come offsets, in between batches.
 
 Made by a pipeline's shape, asked by the loop that cuts its batches. Where a pipeline is in its inlets, a text for each
 of them says, or None where nothing was read yet; only the inlet knows what the text means.
