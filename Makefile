@@ -4,6 +4,9 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .PHONY: help setup test lint format unit demo demo-cdc bench wheel lock clean
 
+# Machines that forbid Python to keep what it has compiled make each of a hundred processes compile it anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 STAMP := .venv/.stamp
 KERNEL := $(shell find kernel/src -type f 2>/dev/null) kernel/build.py
@@ -59,7 +62,7 @@ $(BIN)/uv: | tools/machine.sh
 
 $(STAMP)-packages: requirements.lock pyproject.toml $(STAMP)-java | $(BIN)/uv
 	@echo "Installing the Python packages."
-	$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes requirements.lock
 	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

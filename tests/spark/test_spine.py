@@ -111,9 +111,9 @@ def test_a_batch_that_fails_is_said_and_runs_again_with_the_same_knot(
         assert "nobody answers" in told["error"]["message"]
         monkeypatch.setattr(Stubborn, "takes", True)
         run.resume()
-        assert [(k.number, k.status) for k in run.knots("clean-orders", all=True)] == [
-            (1, Status.COMPLETE)
-        ]
+        first, *later = run.knots("clean-orders", all=True)
+        assert (first.number, first.status) == (1, Status.COMPLETE)
+        assert not any(knot.ledger.rows_in for knot in later)  # a busy machine is idle meanwhile
 
 
 def test_a_query_that_is_over_is_let_go_of(tmp_path: Path) -> None:

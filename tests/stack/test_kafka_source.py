@@ -20,6 +20,7 @@ from weft.sources import open_stream, parsing_of
 from weft.sources.options import Again, RecordAt
 from weft.sources.parse import parse
 from weft.sources.stream import open_again
+from weft.streams.intake import Intake, source_inlet
 
 SCHEMA = Schema.of({"id": "long", "at": "timestamp"})
 
@@ -56,6 +57,24 @@ def test_each_record_arrives_once_with_its_partition_and_offset(
     found = {row["_id"]: row["id"] for row in rows}
     assert found == {f"orders/{p}/{n}": 100 * p + n for p in (0, 1) for n in range(20)}
     assert len(rows) == 40
+
+
+def test_how_far_its_topic_goes_is_known_from_its_first_look_on(
+    spark: SparkSession, kafka: Kafka, topic: str, tmp_path: Path
+) -> None:
+    """Whoever asks earlier, while a batch runs again or many pipelines start, is told that it is not."""
+    kafka.produce(topic, [{"id": n} for n in range(15)], partition=1)
+    source = SourceSpec("kafka", {"servers": kafka.servers, "topic": topic})
+    stream = StreamSpec("orders", SCHEMA, source)
+    raw = open_stream(
+        spark, stream, checkpoint=locate("unused"), processing=Processing(queue_size=10)
+    )
+    intake = Intake(spark, [source_inlet(raw, str(tmp_path / "remembers"))])
+    assert intake.known() == (None,)
+    assert intake.next((None,)) is not None
+    [known] = intake.known()
+    assert known is not None and json.loads(known) == {topic: {"0": 0, "1": 15}}
+    intake.close()
 
 
 @pytest.mark.parametrize("both", [False, True])

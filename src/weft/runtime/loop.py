@@ -34,13 +34,18 @@ class BatchLoop:
         name: str,
         open: Callable[[], Intake],
         run: Callable[[int, At, At], None],
+        gather: Callable[[], None] | None = None,
     ) -> None:
-        """`run` is given each batch: its number, and from where to where it goes. `name` is for people."""
+        """`run` is given each batch: its number, and from where to where it goes. `name` is for people.
+
+        `gather` is called when something new is there, and waits for what is better taken with it.
+        """
         self._spark = spark
         self._checkpoint = checkpoint
         self._name = name
         self._open = open
         self._run = run
+        self._gather = gather
         self._id = str(uuid.uuid4())
         self._ended = threading.Event()
         self._intake: Intake | None = None
@@ -88,6 +93,9 @@ class BatchLoop:
             due = now - now % every_s + every_s if every_s else now
             if end is None and until_over:
                 return
+            if end is not None and self._gather is not None:
+                self._gather()
+                end = intake.next(self._at) or end
             if end is None or self._ended.is_set():
                 continue
             log.plan(batch, json.dumps(end))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.errors import WeftError
@@ -25,14 +26,20 @@ SLOW_SOURCE = "pipeline.slow-source"
 UNCONNECTED = "Python worker failed to connect back"
 """What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
+GATHER_S = 0.005
+"""So often it looks whether the batches that it waits for have ended."""
 COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
 
 class PipelineThread:
     """The running loop of a pipeline."""
 
-    def __init__(self, run: RunningPipeline) -> None:
+    def __init__(
+        self, run: RunningPipeline, feeding: Callable[[], Sequence[PipelineThread]] = tuple
+    ) -> None:
+        """`feeding` says which threads here write what it reads."""
         self.run = run
+        self._feeding = feeding
         self.has_crashed = False
         self.is_stopping = False
         self._failure: BaseException | None = None
@@ -48,6 +55,7 @@ class PipelineThread:
             name=run.label,
             open=run.streamed.open,
             run=self._weave,
+            gather=self._gather if run.spec is not None and run.spec.is_current else None,
         )
         self._thread = threading.Thread(target=self._work, name=f"thread {run.label}", daemon=True)
         self._thread.start()
@@ -79,6 +87,23 @@ class PipelineThread:
             weave_batch(self.run.streamed.taken(batch), batch, run=self.run)
         finally:
             self._began = None
+
+    def _gather(self) -> None:
+        """Let the batches end that are in hand in what feeds it, for one interval at most.
+
+        Tables begin their batches together. Of documents that several of them change, each is made once then, and not
+        once for each table.
+        """
+        in_hand = [(one, one.in_hand) for one in self._feeding()]
+        limit = time.monotonic() + self.run.project.processing.checkpoint_interval
+        while any(batch is not None and one.in_hand == batch for one, batch in in_hand):
+            if time.monotonic() > limit or self.run.draining.wait(GATHER_S):
+                return
+
+    @property
+    def in_hand(self) -> int | None:
+        """The batch that it runs now, if it runs one."""
+        return None if self._began is None else self._batch
 
     @property
     def id(self) -> str:

@@ -280,12 +280,17 @@ class Worker:
             run.sinks = self.open_sinks(name)
             if assignment["redeliver"]:
                 run.deliver_newest()
-            self._threads[name] = PipelineThread(run)
+            self._threads[name] = PipelineThread(run, lambda: self._feeding(run))
         except Exception as error:
             self._failures.note(name, as_weft(name, error))
             return
         self._versions[name] = (assignment["version"], assignment["epoch"])
         log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
+
+    def _feeding(self, run: RunningPipeline) -> list[PipelineThread]:
+        """The threads here that write what a pipeline reads."""
+        writers = {run.project.stream(name).pipeline for name in run.inputs}
+        return [thread for name in writers if (thread := self._threads.get(name)) is not None]
 
     def _collect_failures(self) -> None:
         for name, thread in list(self._threads.items()):

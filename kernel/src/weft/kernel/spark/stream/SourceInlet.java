@@ -30,6 +30,7 @@ final class SourceInlet implements Inlet {
   private final SparkSession spark;
   private final MicroBatchStream stream;
   private final StructType schema;
+  private volatile boolean hasLooked;
 
   private SourceInlet(SparkSession spark, MicroBatchStream stream, StructType schema) {
     this.spark = spark;
@@ -60,6 +61,7 @@ final class SourceInlet implements Inlet {
         stream instanceof SupportsAdmissionControl limited
             ? limited.latestOffset(start, limited.getDefaultReadLimit())
             : stream.latestOffset();
+    hasLooked = true;
     return end == null || from != null && end.equals(start) ? from : end.json();
   }
 
@@ -107,7 +109,8 @@ final class SourceInlet implements Inlet {
 
   @Override
   public String known() {
-    if (!stream.toString().startsWith(KAFKA)) {
+    // Before its first look that source has nothing to report, and fails.
+    if (!hasLooked || !stream.toString().startsWith(KAFKA)) {
       return null;
     }
     Offset known = ((SupportsAdmissionControl) stream).reportLatestOffset();
