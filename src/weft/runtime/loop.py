@@ -34,11 +34,12 @@ class BatchLoop:
         name: str,
         open: Callable[[], Intake],
         run: Callable[[int, At, At], None],
-        gather: Callable[[], None] | None = None,
+        gather: Callable[[], bool] = bool,
     ) -> None:
         """`run` is given each batch: its number, and from where to where it goes. `name` is for people.
 
-        `gather` is called when something new is there, and waits for what is better taken with it.
+        `gather` is called when something new is there. It may wait for what is better taken with it, and says whether
+        it did.
         """
         self._spark = spark
         self._checkpoint = checkpoint
@@ -93,8 +94,7 @@ class BatchLoop:
             due = now - now % every_s + every_s if every_s else now
             if end is None and until_over:
                 return
-            if end is not None and self._gather is not None:
-                self._gather()
+            if end is not None and self._gather():
                 end = intake.next(self._at) or end
             if end is None or self._ended.is_set():
                 continue

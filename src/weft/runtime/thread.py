@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.errors import WeftError
@@ -17,6 +16,7 @@ from weft.runtime.drift import ColumnDrift
 from weft.runtime.faults import CrashError
 from weft.runtime.loop import BatchLoop
 from weft.runtime.pipeline import RunningPipeline
+from weft.runtime.turns import Turns
 from weft.sources.spark import failures
 from weft.streams.intake import At
 
@@ -26,20 +26,16 @@ SLOW_SOURCE = "pipeline.slow-source"
 UNCONNECTED = "Python worker failed to connect back"
 """What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
-GATHER_S = 0.005
-"""So often it looks whether the batches that it waits for have ended."""
 COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
 
 class PipelineThread:
     """The running loop of a pipeline."""
 
-    def __init__(
-        self, run: RunningPipeline, feeding: Callable[[], Sequence[PipelineThread]] = tuple
-    ) -> None:
-        """`feeding` says which threads here write what it reads."""
+    def __init__(self, run: RunningPipeline, turns: Turns) -> None:
         self.run = run
-        self._feeding = feeding
+        self._turns = turns
+        self._turn = turns.join(run)
         self.has_crashed = False
         self.is_stopping = False
         self._failure: BaseException | None = None
@@ -55,7 +51,7 @@ class PipelineThread:
             name=run.label,
             open=run.streamed.open,
             run=self._weave,
-            gather=self._gather if run.spec is not None and run.spec.is_current else None,
+            gather=lambda: turns.wait(self._turn),
         )
         self._thread = threading.Thread(target=self._work, name=f"thread {run.label}", daemon=True)
         self._thread.start()
@@ -73,6 +69,8 @@ class PipelineThread:
             self._failure = error
             if not isinstance(error, WeftError) and not self._is_ending:
                 log.error("pipeline %s failed", run.name, exc_info=error)
+        finally:
+            self._turns.leave(self._turn)
 
     @property
     def _is_ending(self) -> bool:
@@ -84,26 +82,10 @@ class PipelineThread:
         self.run.plan(batch, after, upto)
         try:
             self._drift.check()
-            weave_batch(self.run.streamed.taken(batch), batch, run=self.run)
+            with self._turns.batch(self._turn):
+                weave_batch(self.run.streamed.taken(batch), batch, run=self.run)
         finally:
             self._began = None
-
-    def _gather(self) -> None:
-        """Let the batches end that are in hand in what feeds it, for one interval at most.
-
-        Tables begin their batches together. Of documents that several of them change, each is made once then, and not
-        once for each table.
-        """
-        in_hand = [(one, one.in_hand) for one in self._feeding()]
-        limit = time.monotonic() + self.run.project.processing.checkpoint_interval
-        while any(batch is not None and one.in_hand == batch for one, batch in in_hand):
-            if time.monotonic() > limit or self.run.draining.wait(GATHER_S):
-                return
-
-    @property
-    def in_hand(self) -> int | None:
-        """The batch that it runs now, if it runs one."""
-        return None if self._began is None else self._batch
 
     @property
     def id(self) -> str:

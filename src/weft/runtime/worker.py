@@ -32,6 +32,7 @@ from weft.runtime.load import LoadMeter
 from weft.runtime.pipeline import RunningPipeline
 from weft.runtime.tasks import TaskRunner
 from weft.runtime.thread import PipelineThread
+from weft.runtime.turns import Turns
 from weft.sinks import Sink
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
@@ -69,6 +70,7 @@ class Worker:
         self._line = WeaverClient(address)
         self._started = iso(SystemClock().now())
         self._threads: dict[str, PipelineThread] = {}
+        self._turns = Turns()
         self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
         self._failures = Failures()
@@ -280,17 +282,12 @@ class Worker:
             run.sinks = self.open_sinks(name)
             if assignment["redeliver"]:
                 run.deliver_newest()
-            self._threads[name] = PipelineThread(run, lambda: self._feeding(run))
+            self._threads[name] = PipelineThread(run, self._turns)
         except Exception as error:
             self._failures.note(name, as_weft(name, error))
             return
         self._versions[name] = (assignment["version"], assignment["epoch"])
         log.info("pipeline %s runs, epoch %d, token %d", name, run.epoch, run.token)
-
-    def _feeding(self, run: RunningPipeline) -> list[PipelineThread]:
-        """The threads here that write what a pipeline reads."""
-        writers = {run.project.stream(name).pipeline for name in run.inputs}
-        return [thread for name in writers if (thread := self._threads.get(name)) is not None]
 
     def _collect_failures(self) -> None:
         for name, thread in list(self._threads.items()):

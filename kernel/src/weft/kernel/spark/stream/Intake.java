@@ -17,11 +17,11 @@ import weft.kernel.stream.StreamOptions;
 import weft.kernel.table.Wake;
 
 /**
- * What a query reads: its inlets in their order, and the wait for more. Where it is in them, a list
- * of offsets says, null for an inlet of which nothing was read yet.
+ * What a pipeline reads: its inlets in their order, and the wait for more. Where it is in them, a
+ * list of offsets says, null for an inlet of which nothing was read yet.
  */
 public final class Intake {
-  /** The longest that a query waits before it looks for what other processes have added. */
+  /** The longest that a pipeline waits before it looks for what other processes have added. */
   private static final long LOOK_MILLIS = 100;
 
   private final List<Inlet> inlets;
@@ -61,7 +61,7 @@ public final class Intake {
    * @param from where the last one has ended, as such a list
    * @param restMillis for so long it looks for nothing
    * @param waitMillis for so long it waits then for something new
-   * @return null when there was nothing new, or the query is about to be stopped
+   * @return null when there was nothing new, or the pipeline is about to be stopped
    */
   public String next(String from, long restMillis, long waitMillis)
       throws IOException, InterruptedException {
@@ -150,6 +150,7 @@ public final class Intake {
 
   /** Lets go of all inlets. */
   public void close() {
+    wake.close();
     inlets.forEach(Inlet::stop);
   }
 
