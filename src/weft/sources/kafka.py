@@ -43,6 +43,12 @@ _OURS = (
 )
 
 
+_SETTINGS = {"fetch.max.wait.ms": 1}
+"""Unless a project says otherwise. Behind the last record Spark's reader asks for more, and then where the topic ends. A
+broker answers one question after the other, and would keep the first for half a second: that long took each batch of a
+topic that rests."""
+
+
 def _topics(value: Any) -> Mistake | None:
     if not isinstance(value, str) or not value.strip():
         return "wrong-type"
@@ -141,7 +147,8 @@ class KafkaSource(Source):
         return [topic.strip() for topic in self.topic.split(",")]
 
     def _options(self) -> dict[str, str]:
-        client = {f"kafka.{name}": str(value) for name, value in self.client.items()}
+        settings = {**_SETTINGS, **self.client}
+        client = {f"kafka.{name}": str(value) for name, value in settings.items()}
         return {"kafka.bootstrap.servers": self.servers, "failOnDataLoss": "true", **client}
 
     def raw(self, records: DataFrame) -> DataFrame:
