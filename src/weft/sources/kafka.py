@@ -44,9 +44,9 @@ _OURS = (
 
 
 _SETTINGS = {"fetch.max.wait.ms": 1}
-"""Unless a project says otherwise. Behind the last record Spark's reader asks for more, and then where the topic ends. A
-broker answers one question after the other, and would keep the first for half a second: that long took each batch of a
-topic that rests."""
+"""Unless a project says otherwise. Behind the last record Spark's reader asks for more, and then where the topic ends.
+A broker answers one question after the other, and would keep the first for half a second: that long took each batch of
+a topic that rests."""
 
 
 def _topics(value: Any) -> Mistake | None:
