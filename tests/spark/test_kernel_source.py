@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from tests.spark.streams import SYSTEM, Reader, Stream, note, schema_of
+from weft.errors import WeftError
 from weft.runtime import spine
 from weft.streams.read import TableReading
 
@@ -38,6 +39,25 @@ def test_each_row_is_read_once_also_across_restarts(spark: SparkSession, tmp_pat
     with Reader(stream, tmp_path / "reader") as reader:
         assert reader.drain() == [[5]]
     assert idle == 2
+
+
+def test_a_batch_that_lost_where_it_begins_is_not_run_from_the_start(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stream = Stream(spark, tmp_path / "stream")
+    checkpoint = tmp_path / "reader"
+    with Reader(stream, checkpoint) as reader:
+        for knot in (1, 2):
+            stream.tie(knot, [knot])
+            reader.drain()
+    (checkpoint / "commits" / "1").unlink()
+    (checkpoint / "offsets" / "0").rename(checkpoint / "gone")
+    with Reader(stream, checkpoint) as reader, pytest.raises(WeftError) as refused:
+        reader.drain()
+    assert refused.value.code == "checkpoint.batch-gone"
+    (checkpoint / "gone").rename(checkpoint / "offsets" / "0")
+    with Reader(stream, checkpoint) as reader:
+        assert reader.drain() == [[2]]
 
 
 def test_a_stream_that_is_not_there_yet_is_waited_for(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Checkpoint directories of Spark: cut back to a batch by copying what belongs to it and nothing later.
+"""Checkpoint directories of pipelines: cut back to a batch by copying what belongs to it and nothing later.
 
 The directory of an epoch is never changed once the pipeline has a new one, so that a rollback can be undone and
 a worker that should be dead writes where nobody looks.
@@ -91,7 +91,7 @@ def is_made(checkpoint: Location) -> bool:
 
 
 def keyframe(home: str, knot: int) -> Location:
-    """Where the state of a knot is kept beyond Spark's own retention, below a pipeline's folder."""
+    """Where the state of a knot is kept for longer than in its checkpoint, below a pipeline's folder."""
     return locate(home) / "keyframes" / str(knot)
 
 
@@ -110,7 +110,7 @@ def source_of(storage: Storage, pipeline: str, knot: int, epoch: int) -> Locatio
 
 
 def wait_for_commit(source: Location, batch: int) -> None:
-    """Wait until Spark says that a batch is done, which it does a little after its knot was tied."""
+    """Wait until the log says that a batch is done, which it does a little after its knot was tied."""
     deadline = time.monotonic() + COMMIT_WAIT_S
     while not (source / "commits" / str(batch)).exists() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -149,7 +149,7 @@ def _keep(source: Location | None, building: Location, batch: int, offsets: Offs
         _rebuild_offsets(building, batch, offsets)
     committed = set((building / "commits").names())
     for name in (building / "offsets").names():
-        # Their knots are tied, so the batches are done, though Spark had no time to say so or has forgotten it.
+        # Their knots are tied, so the batches are done, though the log had no time to say so or has forgotten it.
         if name not in committed:
             (building / "commits" / name).put(DONE)
     if source is not None:
@@ -174,14 +174,14 @@ def _keep_logs(source: Location, building: Location, batch: int) -> None:
 
 
 def _rebuild_offsets(building: Location, batch: int, offsets: Offsets | None) -> None:
-    """Write the log entry of a batch that Spark has forgotten, from what its knot remembers."""
+    """Write the log entry of a batch that was forgotten, from what its knot remembers."""
     if offsets is None:
         raise BatchStateGoneError(
             f"The offsets of batch {batch} are no longer kept.", hint="Go back to a later knot."
         )
     _write_offsets(building, batch, offsets.end)
     if batch > 0 and not (building / "offsets" / str(batch - 1)).exists():
-        _write_offsets(building, batch - 1, offsets.start)  # Spark looks at the one before as well
+        _write_offsets(building, batch - 1, offsets.start)  # where the batch begins
 
 
 def _write_offsets(building: Location, batch: int, ends: Sequence[Any]) -> None:

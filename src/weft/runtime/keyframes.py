@@ -1,6 +1,6 @@
-"""Keyframes: the state of chosen knots, kept beyond Spark's own retention within a budget.
+"""Keyframes: the state of chosen knots, kept for longer than in its checkpoint, within a budget.
 
-A keyframe is a checkpoint directory cut at a knot; its files are links, so it costs only what Spark has deleted
+A keyframe is a checkpoint directory cut at a knot; its files are links, so it costs only what was deleted there
 since. The oldest go first when the budget is used up.
 """
 

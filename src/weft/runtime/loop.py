@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from weft import kernel
+from weft.errors import WeftError
 from weft.runtime import offsets
 from weft.streams.intake import At, Intake
 
@@ -114,8 +115,17 @@ class BatchLoop:
         if offsets.is_done(checkpoint, newest):
             self._at = end
             return newest + 1
-        before = offsets.find_at(checkpoint, newest - 1) if newest else None
-        self._at = before or (None,) * intake.size
+        before = offsets.find_at(checkpoint, newest - 1) if newest else (None,) * intake.size
+        if before is None:
+            raise WeftError(
+                f"Batch {newest} in {checkpoint} is to be run again, and where it begins is lost: batch {newest - 1} "
+                "is not in its log.",
+                code="checkpoint.batch-gone",
+                domain="user",
+                hint="Put the file back, or restore the storage with `weft restore`.",
+                batch=newest,
+            )
+        self._at = before
         if self._ended.is_set():
             return newest
         self._one(intake, log, newest, end)
