@@ -26,6 +26,9 @@ SLOW_SOURCE = "pipeline.slow-source"
 UNCONNECTED = "Python worker failed to connect back"
 """What Spark says when the Python process of a source has not started after ten seconds, which no setting changes."""
 CANCEL_S = 60.0
+FEW = 10_000
+"""For so many records nobody waits."""
+LOADING = "its inputs are being loaded"
 COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 
 
@@ -35,7 +38,7 @@ class PipelineThread:
     def __init__(self, run: RunningPipeline, turns: Turns) -> None:
         self.run = run
         self._turns = turns
-        self._turn = turns.join(run)
+        self._turn = turns.join(run, self._is_loading)
         self.has_crashed = False
         self.is_stopping = False
         self._failure: BaseException | None = None
@@ -51,7 +54,7 @@ class PipelineThread:
             name=run.label,
             open=run.streamed.open,
             run=self._weave,
-            gather=lambda: turns.wait(self._turn),
+            gather=self._gather,
         )
         self._thread = threading.Thread(target=self._work, name=f"thread {run.label}", daemon=True)
         self._thread.start()
@@ -86,6 +89,25 @@ class PipelineThread:
                 weave_batch(self.run.streamed.taken(batch), batch, run=self.run)
         finally:
             self._began = None
+
+    def _gather(self) -> bool:
+        """Wait for what is better taken with what is there."""
+        run, has_waited = self.run, False
+        if self._turn.is_current and not any(self._loop.at):
+            run.waits = LOADING
+            has_waited = self._turns.wait_for_inputs(self._turn, run.draining)
+            run.waits = ""
+        return self._turns.wait(self._turn) or has_waited
+
+    def _is_loading(self) -> bool:
+        """Whether more than a tenth of what its topics have has yet to come."""
+        intake = self._loop.intake
+        known = () if intake is None else intake.known()
+        for latest, taken in zip(known, self._loop.at, strict=False):
+            if latest is not None:
+                records, so_far = _records(latest), 0 if taken is None else _records(taken)
+                return records - so_far > max(FEW, so_far // 10)
+        return False
 
     @property
     def id(self) -> str:

@@ -3,13 +3,16 @@
 What several inputs change is made once then, and not once for each of them. And while it is made, its inputs gather
 changes instead of cutting ever smaller batches, which would take the cores from it. A turn that does not come is taken
 after a while: a slow pipeline holds no other one back for long.
+
+What has made nothing yet lets its inputs be loaded first. Else it would make results of what is there, and make them
+again and again of what comes.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -17,6 +20,10 @@ from weft.runtime.pipeline import RunningPipeline
 
 PATIENCE_S = 0.5
 """So long at most a pipeline waits for its turn."""
+LOADING_S = 600.0
+"""So long at most it waits for its inputs to be loaded: one may always be behind."""
+LOOK_S = 0.5
+"""So often it looks whether they are."""
 
 
 @dataclass(eq=False)
@@ -27,6 +34,8 @@ class Turn:
     inputs: frozenset[str]
     is_current: bool
     """Whether it makes something of changing streams."""
+    is_loading: Callable[[], bool]
+    """Whether it has yet to read most of what its source has."""
     waits: bool = False
     """Whether it has something to run, and waits."""
     runs: bool = False
@@ -41,10 +50,10 @@ class Turns:
         self._changed = threading.Condition()
         self._turns: set[Turn] = set()
 
-    def join(self, run: RunningPipeline) -> Turn:
+    def join(self, run: RunningPipeline, is_loading: Callable[[], bool]) -> Turn:
         """Take part from now on."""
         is_current = run.spec is not None and run.spec.is_current
-        turn = Turn(run.stream.name, frozenset(run.inputs), is_current)
+        turn = Turn(run.stream.name, frozenset(run.inputs), is_current, is_loading)
         with self._changed:
             self._turns.add(turn)
         return turn
@@ -66,6 +75,18 @@ class Turns:
                 if not self._changed.wait(limit - time.monotonic()):
                     break
             return bool(first)
+
+    def wait_for_inputs(self, turn: Turn, is_over: threading.Event) -> bool:
+        """Let the inputs be loaded of what makes something of them for the first time; says whether any had to be."""
+        limit = time.monotonic() + LOADING_S
+        has_waited = False
+        while time.monotonic() < limit:
+            with self._changed:
+                inputs = [one for one in self._turns if one.stream in turn.inputs]
+            if not any(one.is_loading() for one in inputs) or is_over.wait(LOOK_S):
+                break
+            has_waited = True
+        return has_waited
 
     @contextmanager
     def batch(self, turn: Turn) -> Iterator[None]:

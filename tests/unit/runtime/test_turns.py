@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,10 +24,16 @@ RELATED = (
 )
 
 
-def joined(among: Turns, stream: str, *inputs: str, is_current: bool = False) -> Turn:
+def joined(
+    among: Turns,
+    stream: str,
+    *inputs: str,
+    is_current: bool = False,
+    is_loading: Callable[[], bool] = bool,
+) -> Turn:
     spec = SimpleNamespace(is_current=is_current) if inputs else None
     run: Any = SimpleNamespace(stream=SimpleNamespace(name=stream), inputs=inputs, spec=spec)
-    return among.join(run)
+    return among.join(run, is_loading)
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +106,41 @@ def test_a_turn_that_does_not_come_is_taken(monkeypatch: pytest.MonkeyPatch) -> 
     product = joined(among, "product", "table", is_current=True)
     with among.batch(table):
         assert among.wait(product)
+
+
+def test_what_has_made_nothing_yet_lets_its_inputs_be_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "LOOK_S", 0.001)
+    among = Turns()
+    left = [False, True, True]
+    joined(among, "other", is_loading=lambda: True)
+    joined(among, "table", is_loading=left.pop)
+    product = joined(among, "product", "table", is_current=True)
+    assert among.wait_for_inputs(product, threading.Event())
+    assert left == []
+
+
+def test_it_waits_for_no_input_that_is_loaded_and_for_none_when_it_is_stopped() -> None:
+    among = Turns()
+    table = joined(among, "table")
+    product = joined(among, "product", "table", is_current=True)
+    assert not among.wait_for_inputs(product, threading.Event())
+    table.is_loading = lambda: True
+    stopped = threading.Event()
+    stopped.set()
+    among.wait_for_inputs(product, stopped)
+
+
+def test_an_input_that_is_always_behind_is_waited_for_so_long_and_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "LOOK_S", 0.001)
+    monkeypatch.setattr(turns, "LOADING_S", 0.01)
+    among = Turns()
+    joined(among, "table", is_loading=lambda: True)
+    product = joined(among, "product", "table", is_current=True)
+    assert among.wait_for_inputs(product, threading.Event())
 
 
 def test_many_pipelines_take_turns_without_end() -> None:
