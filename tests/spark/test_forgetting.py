@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +77,25 @@ def test_the_oldest_knots_go_with_their_logs_and_the_rest_verifies(tmp_path: Pat
         assert verify(folder).findings == []
 
 
+def wait_for(folder: Path) -> None:
+    """Wait until there is something in it: the worker keeps states between two looks at the weaver."""
+    deadline = time.monotonic() + 60
+    while not (folder.is_dir() and any(folder.iterdir())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_states_of_forgotten_knots_go_and_windows_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     streams = {**SHORT["streams"], "revenue": LITTLE}
     project = {**SHORT, "streams": streams, "pipelines": PROJECT["pipelines"]}
     with play(project, storage=folder) as run:
+        keyframes = folder / "pipelines/revenue/keyframes"
         for batch in range(9):
             run.feed("orders", orders(batch))
+            if batch == 2:
+                wait_for(keyframes)
         before = run.rows("revenue")
-        keyframes = folder / "pipelines/revenue/keyframes"
         assert min(int(one.name) for one in keyframes.iterdir()) < 5
         done = trim(run, "revenue")
         assert done["status"] == "done"

@@ -16,7 +16,7 @@ from weft.runtime.drift import ColumnDrift
 from weft.runtime.faults import CrashError
 from weft.runtime.loop import BatchLoop
 from weft.runtime.pipeline import RunningPipeline
-from weft.runtime.turns import Turns
+from weft.runtime.rota import Rota
 from weft.sources.spark import failures
 from weft.streams.intake import At
 
@@ -35,10 +35,10 @@ COUNTING = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 class PipelineThread:
     """The running loop of a pipeline."""
 
-    def __init__(self, run: RunningPipeline, turns: Turns) -> None:
+    def __init__(self, run: RunningPipeline, rota: Rota) -> None:
         self.run = run
-        self._turns = turns
-        self._turn = turns.join(run, self._is_loading)
+        self._rota = rota
+        self._turn = rota.join(run, self._is_loading)
         self.has_crashed = False
         self.is_stopping = False
         self._failure: BaseException | None = None
@@ -73,7 +73,7 @@ class PipelineThread:
             if not isinstance(error, WeftError) and not self._is_ending:
                 log.error("pipeline %s failed", run.name, exc_info=error)
         finally:
-            self._turns.leave(self._turn)
+            self._rota.leave(self._turn)
 
     @property
     def _is_ending(self) -> bool:
@@ -85,7 +85,7 @@ class PipelineThread:
         self.run.plan(batch, after, upto)
         try:
             self._drift.check()
-            with self._turns.batch(self._turn):
+            with self._rota.batch(self._turn):
                 weave_batch(self.run.streamed.taken(batch), batch, run=self.run)
         finally:
             self._began = None
@@ -95,9 +95,9 @@ class PipelineThread:
         run, has_waited = self.run, False
         if self._turn.is_current and not any(self._loop.at):
             run.waits = LOADING
-            has_waited = self._turns.wait_for_inputs(self._turn, run.draining)
+            has_waited = self._rota.wait_for_inputs(self._turn, run.draining)
             run.waits = ""
-        return self._turns.wait(self._turn) or has_waited
+        return self._rota.wait(self._turn) or has_waited
 
     def _is_loading(self) -> bool:
         """Whether more than a tenth of what its topics have has yet to come."""

@@ -30,9 +30,9 @@ from weft.runtime.faults import Faults
 from weft.runtime.heartbeat import Heartbeat
 from weft.runtime.load import LoadMeter
 from weft.runtime.pipeline import RunningPipeline
+from weft.runtime.rota import Rota
 from weft.runtime.tasks import TaskRunner
 from weft.runtime.thread import PipelineThread
-from weft.runtime.turns import Turns
 from weft.sinks import Sink
 from weft.steps.function import FunctionVersion
 from weft.streams.storage import Storage
@@ -70,7 +70,7 @@ class Worker:
         self._line = WeaverClient(address)
         self._started = iso(SystemClock().now())
         self._threads: dict[str, PipelineThread] = {}
-        self._turns = Turns()
+        self._rota = Rota()
         self._assigned: dict[str, int] = {}
         self._versions: dict[str, tuple[str, int]] = {}
         self._failures = Failures()
@@ -282,7 +282,7 @@ class Worker:
             run.sinks = self.open_sinks(name)
             if assignment["redeliver"]:
                 run.deliver_newest()
-            self._threads[name] = PipelineThread(run, self._turns)
+            self._threads[name] = PipelineThread(run, self._rota)
         except Exception as error:
             self._failures.note(name, as_weft(name, error))
             return

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from weft.runtime import turns
-from weft.runtime.turns import Turn, Turns
+from weft.runtime import rota
+from weft.runtime.rota import Rota, Turn
 
 LONG_S = 60.0
 ROUNDS = 200
@@ -25,7 +25,7 @@ RELATED = (
 
 
 def joined(
-    among: Turns,
+    among: Rota,
     stream: str,
     *inputs: str,
     is_current: bool = False,
@@ -38,10 +38,10 @@ def joined(
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_S", LONG_S)
+    monkeypatch.setattr(rota, "PATIENCE_S", LONG_S)
 
 
-def work(among: Turns, turn: Turn, seen: list[str], begun: threading.Event | None = None) -> None:
+def work(among: Rota, turn: Turn, seen: list[str], begun: threading.Event | None = None) -> None:
     if begun is not None:
         begun.set()
     among.wait(turn)
@@ -50,7 +50,7 @@ def work(among: Turns, turn: Turn, seen: list[str], begun: threading.Event | Non
 
 
 def test_a_product_waits_for_the_batch_of_a_table_and_the_table_then_for_the_product() -> None:
-    among = Turns()
+    among = Rota()
     table = joined(among, "table")
     product = joined(among, "product", "table", is_current=True)
     seen: list[str] = []
@@ -68,7 +68,7 @@ def test_a_product_waits_for_the_batch_of_a_table_and_the_table_then_for_the_pro
 
 
 def test_a_product_waits_for_no_stream_of_others() -> None:
-    among = Turns()
+    among = Rota()
     other = joined(among, "other")
     product = joined(among, "product", "table", is_current=True)
     with among.batch(other):
@@ -76,7 +76,7 @@ def test_a_product_waits_for_no_stream_of_others() -> None:
 
 
 def test_a_relay_and_its_stream_wait_for_nobody() -> None:
-    among = Turns()
+    among = Rota()
     stream, relay = joined(among, "stream"), joined(among, "relay", "stream")
     with among.batch(relay):
         assert not among.wait(stream)
@@ -85,7 +85,7 @@ def test_a_relay_and_its_stream_wait_for_nobody() -> None:
 
 
 def test_who_is_not_there_any_longer_holds_nobody_back() -> None:
-    among = Turns()
+    among = Rota()
     table = joined(among, "table")
     product = joined(among, "product", "table", is_current=True)
     seen: list[str] = []
@@ -100,8 +100,8 @@ def test_who_is_not_there_any_longer_holds_nobody_back() -> None:
 
 
 def test_a_turn_that_does_not_come_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_S", 0.01)
-    among = Turns()
+    monkeypatch.setattr(rota, "PATIENCE_S", 0.01)
+    among = Rota()
     table = joined(among, "table")
     product = joined(among, "product", "table", is_current=True)
     with among.batch(table):
@@ -111,8 +111,8 @@ def test_a_turn_that_does_not_come_is_taken(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_has_made_nothing_yet_lets_its_inputs_be_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "LOOK_S", 0.001)
-    among = Turns()
+    monkeypatch.setattr(rota, "LOOK_S", 0.001)
+    among = Rota()
     left = [False, True, True]
     joined(among, "other", is_loading=lambda: True)
     joined(among, "table", is_loading=left.pop)
@@ -122,7 +122,7 @@ def test_what_has_made_nothing_yet_lets_its_inputs_be_loaded(
 
 
 def test_it_waits_for_no_input_that_is_loaded_and_for_none_when_it_is_stopped() -> None:
-    among = Turns()
+    among = Rota()
     table = joined(among, "table")
     product = joined(among, "product", "table", is_current=True)
     assert not among.wait_for_inputs(product, threading.Event())
@@ -135,9 +135,9 @@ def test_it_waits_for_no_input_that_is_loaded_and_for_none_when_it_is_stopped() 
 def test_an_input_that_is_always_behind_is_waited_for_so_long_and_no_longer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "LOOK_S", 0.001)
-    monkeypatch.setattr(turns, "LOADING_S", 0.01)
-    among = Turns()
+    monkeypatch.setattr(rota, "LOOK_S", 0.001)
+    monkeypatch.setattr(rota, "LOADING_S", 0.01)
+    among = Rota()
     joined(among, "table", is_loading=lambda: True)
     product = joined(among, "product", "table", is_current=True)
     assert among.wait_for_inputs(product, threading.Event())
@@ -145,7 +145,7 @@ def test_an_input_that_is_always_behind_is_waited_for_so_long_and_no_longer(
 
 def test_many_pipelines_take_turns_without_end() -> None:
     """Tables under two products and a query of which one is made: nobody waits for one who waits for him."""
-    among = Turns()
+    among = Rota()
     tables = [joined(among, f"table-{number}") for number in range(3)]
     query = joined(among, "query", "table-0", "table-1", is_current=True)
     products = [

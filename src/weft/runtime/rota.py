@@ -43,7 +43,7 @@ class Turn:
     """How many batches it has run."""
 
 
-class Turns:
+class Rota:
     """Who waits and who runs, of all threads of a worker."""
 
     def __init__(self) -> None:
