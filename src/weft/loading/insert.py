@@ -21,22 +21,40 @@ class CannotInsertError(WeftError):
 
 
 def insert(text: str, section: str, name: str, form: Mapping[str, Any]) -> str:
-    """The text with `name: form` at the end of a section, which is made if there is none."""
+    """The text with `name: form` at the end of a section, which is made if there is none.
+
+    Refuses a file in which that says something else, as one in braces.
+    """
     document = from_text(text)
-    if document.flaws or not isinstance(document.value, Mapping):
+    whole = document.value if isinstance(document.value, Mapping) else {}
+    held = whole.get(section)
+    if document.flaws or not whole or not isinstance(held, Mapping | None):
         raise CannotInsertError(
             "The project file cannot be read, and nothing was added to it.",
             hint="`weft check` says what is wrong with it.",
             name=name,
         )
-    held = document.value.get(section)
-    if isinstance(held, Mapping) and name in held:
+    if held is not None and name in held:
         raise CannotInsertError(
             f"The project file has {name!r} under `{section}` already.",
             hint="Change it there, and deploy it with `weft apply`.",
             name=name,
         )
     block = yaml.safe_dump({name: dict(form)}, sort_keys=False, allow_unicode=True)
+    made = _with(text, section, name, block)
+    entries = {**(held or {}), **from_text(block).value}
+    again = from_text(made)
+    if again.flaws or again.value != {**whole, section: entries}:
+        raise CannotInsertError(
+            "The project file is written in a way in which nothing can be added to it by itself.",
+            hint=f"Write it with one entry a line, without braces, or add {name!r} by hand.",
+            name=name,
+        )
+    return made
+
+
+def _with(text: str, section: str, name: str, block: str) -> str:
+    """The text with a block at the end of a section, if the file is written with one entry a line."""
     head = re.search(rf"^{section}:(?P<rest>[^\n]*)(?:\n|\Z)", text, re.MULTILINE)
     if head is None:
         return f"{text.rstrip()}\n{section}:\n{_indented(block, 2)}"

@@ -40,3 +40,23 @@ def test_a_section_on_one_line_or_a_name_that_is_there_is_refused() -> None:
         with pytest.raises(WeftError) as refused:
             insert(text, "products", "pages", FORM)
         assert refused.value.code == "project.cannot-insert"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tables": {"users": {"key": ["id"]}}}',
+        '{"tables": {"users": {"key": ["id"]}}, "products": {}}\n',
+        "{\ntables: {users: {key: [id]}},\nproducts: {}\n}\n",
+        '"products":\n  a: {root: users}\n' + USERS,
+        "products:\n- a\n" + USERS,
+        "products: |\n  a\n" + USERS,
+        "- products\n",
+        "",
+        USERS + "...\n",
+    ],
+)
+def test_a_file_that_is_written_in_another_way_is_refused(text: str) -> None:
+    with pytest.raises(WeftError) as refused:
+        insert(text, "products", "pages", FORM)
+    assert refused.value.code == "project.cannot-insert"
