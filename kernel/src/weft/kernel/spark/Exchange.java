@@ -194,29 +194,13 @@ public final class Exchange {
     }
   }
 
-  private static final class Numbered implements Partition {
+  private static final class Gathered extends Numbered {
     private static final long serialVersionUID = 1;
-    private final int number;
     private final Partition[] parents;
 
-    Numbered(int number, Partition[] parents) {
-      this.number = number;
+    Gathered(int number, Partition[] parents) {
+      super(number);
       this.parents = parents;
-    }
-
-    @Override
-    public int index() {
-      return number;
-    }
-
-    @Override
-    public int hashCode() {
-      return number;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Numbered same && same.number == number;
     }
   }
 
@@ -249,7 +233,7 @@ public final class Exchange {
         List<Partition> needed = new ArrayList<>();
         CollectionConverters.asJava(from.getParents(number))
             .forEach(parent -> needed.add(parents[(Integer) parent]));
-        partitions[number] = new Numbered(number, needed.toArray(Partition[]::new));
+        partitions[number] = new Gathered(number, needed.toArray(Partition[]::new));
       }
       return partitions;
     }
@@ -263,7 +247,7 @@ public final class Exchange {
     public scala.collection.Iterator<T> compute(Partition part, TaskContext context) {
       OpenState state = place.stores().open(place.step(), part.index(), place.version());
       context.addTaskCompletionListener((TaskCompletionListener) ended -> state.close());
-      Received received = new Received(from.rdd(), (Numbered) part, place.partitions(), context);
+      Received received = new Received(from.rdd(), (Gathered) part, place.partitions(), context);
       Iterator<T> made =
           task.run(part.index(), isSorted ? received : received.sorted(), state);
       return CollectionConverters.asScala(
@@ -293,7 +277,7 @@ public final class Exchange {
   /** What was sent to a partition, out of all that its parents have. */
   private static final class Received implements Iterator<byte[]> {
     private final RDD<Tuple2<Integer, byte[]>> sent;
-    private final Numbered part;
+    private final Gathered part;
     private final int partitions;
     private final TaskContext context;
     private int parent;
@@ -301,7 +285,7 @@ public final class Exchange {
     private Tuple2<Integer, byte[]> next;
 
     Received(
-        RDD<Tuple2<Integer, byte[]>> sent, Numbered part, int partitions, TaskContext context) {
+        RDD<Tuple2<Integer, byte[]>> sent, Gathered part, int partitions, TaskContext context) {
       this.sent = sent;
       this.part = part;
       this.partitions = partitions;
@@ -323,7 +307,7 @@ public final class Exchange {
       while (next == null) {
         if (pairs != null && pairs.hasNext()) {
           Tuple2<Integer, byte[]> pair = pairs.next();
-          next = Addressed.partition(pair._1(), partitions) == part.number ? pair : null;
+          next = Addressed.partition(pair._1(), partitions) == part.index() ? pair : null;
         } else if (parent < part.parents.length) {
           pairs = sent.iterator(part.parents[parent++], context);
         } else {

@@ -64,29 +64,13 @@ public final class ReadRows extends RDD<InternalRow> {
   }
 
   /** What one task reads. */
-  private static final class ReadShare implements Partition {
+  private static final class ReadShare extends Numbered {
     private static final long serialVersionUID = 1;
-    private final int number;
     private final ArrayList<InputPartition> parts;
 
     ReadShare(int number, List<InputPartition> parts) {
-      this.number = number;
+      super(number);
       this.parts = new ArrayList<>(parts);
-    }
-
-    @Override
-    public int index() {
-      return number;
-    }
-
-    @Override
-    public int hashCode() {
-      return number;
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof ReadShare same && same.number == number;
     }
   }
 
