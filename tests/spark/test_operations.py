@@ -18,6 +18,7 @@ from weft.runtime import fill as filling
 from weft.runtime import work
 from weft.runtime.worker import Worker
 from weft.testing import Play, play
+from weft.weaver import tasks
 from weft.weaver.verification import verify_storage
 
 PROJECT = shop(clean=CLEAN, revenue=REVENUE)
@@ -280,6 +281,7 @@ def test_nothing_is_left_of_a_fill_that_was_given_up(
 ) -> None:
     """A weaver that died forgets which worker fills: the abort undoes what is there while the worker still weaves."""
     looked = Worker.check_operation
+    monkeypatch.setattr(tasks, "CALL_OFF_S", 1.0)  # the task that was forgotten is never answered
     with play(shop(clean=CLEAN), storage=tmp_path) as run:
         for number in range(4):
             run.feed("orders", orders(number * 2, 2))
